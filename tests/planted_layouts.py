@@ -4,6 +4,7 @@ its end, what is in flight without an end, what nothing states of library calls,
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from planted_plans import DONATED, PLAIN, WORK, Planted, Together, entry, loop, replaced
@@ -226,4 +227,159 @@ HANDED_OVER: Final = [
     Planted("what says the size of a dimension", _SIZE, (("n", "k"),), (("k", "e"),)),
 ]
 
-PLANTED_LAYOUTS: Final = [*NAMED, *MADE, *LIBRARIES, *IN_FLIGHT, *HANDED_OVER]
+
+def _wide(what: str, step: str, sound: Together = _OVER, other: str = "", header: str = "") -> Planted:
+    """y lies over the second half of x, 64 of 128 bytes on; the twin exactly over it."""
+    body = f"%a = W parameter(0)\n%x = W negate(%a)\n{step}\nROOT %o = W negate(%y)"
+    hlo = entry(body, "a: f32[32]", "f32[32]", other, header).replace(" W ", " f32[32]{0} ")
+    shifted = replaced(r"(: size )128(:\n(?: value.*\n)* value: <\d+ y @0> \(size=128,offset=)0", r"\g<1>192\g<2>64")
+    return Planted(what, hlo, _OVER, sound, edit=shifted, comes_to="unknown" if "custom" in step else "refuted")
+
+
+_BLAS: Final = '%y = W custom-call(%a, %a, %x), custom_call_target="__cublas$gemm", backend_config={"beta":1}'
+_LIBRARY_SUM: Final = "%y = W all-reduce(%x), replica_groups={{0,1}}, to_apply=%sum"
+_PAIR_OF: Final = """%fz (p: f32[2,4]) -> (f32[2,4], f32[DIMS]) {
+  %p = f32[2,4]{1,0} parameter(0)
+  %n = f32[2,4]{1,0} negate(%p)
+  %r = f32[DIMS]{1,0} STEP
+  ROOT %t = (f32[2,4]{1,0}, f32[DIMS]{1,0}) tuple(%n, %r)
+}
+"""
+
+
+def _two_made(step: str, dims: str) -> str:
+    """A fusion of two results: the first may lie over what both read."""
+    body = """%a = f32[2,4]{1,0} parameter(0)
+  %x = f32[2,4]{1,0} negate(%a)
+  %y = (f32[2,4]{1,0}, f32[DIMS]{1,0}) fusion(%x), kind=kLoop, calls=%fz
+  %y0 = f32[2,4]{1,0} get-tuple-element(%y), index=0
+  %y1 = f32[DIMS]{1,0} get-tuple-element(%y), index=1
+  ROOT %o = (f32[2,4]{1,0}, f32[DIMS]{1,0}) tuple(%y0, %y1)"""
+    text = entry(body, "a: f32[2,4]", "(f32[2,4], f32[DIMS])", _PAIR_OF.replace("STEP", step))
+    return text.replace("DIMS", dims)
+
+
+_FIRST: Final = (("y{0}", "x"),)
+_RESHAPED: Final = _two_made("reshape(%p)", "4,2")
+_UPDATED: Final = _two_made("SECOND(%p)", "2,4").replace(
+    "%n = f32[2,4]{1,0} negate(%p)",
+    "%c = s32[] constant(0)\n  %q = f32[1,4]{1,0} constant({{1,2,3,4}})\n"
+    "  %n = f32[2,4]{1,0} dynamic-update-slice(%p, %q, %c, %c)",
+)
+_COLUMNS: Final = entry(
+    """%a = f32[4,4]{1,0} parameter(0)
+  %x = f32[4,4]{1,0} negate(%a)
+  %y = f32[4,2]{1,0} slice(%x), slice={[0:4],[0:2]}
+  ROOT %o = f32[4,2]{1,0} negate(%y)""",
+    "a: f32[4,4]",
+    "f32[4,2]",
+)
+
+
+def _some(start: int) -> str:
+    """Two of every four results are elements of x, from start on four apart; the others are zero."""
+    fused = f"""%fz (p: f32[16]) -> f32[8] {{
+  %p = f32[16]{{0}} parameter(0)
+  %z = f32[] constant(0)
+  %s = f32[2]{{0}} slice(%p), slice={{[{start}:{start + 8}:4]}}
+  %b = f32[2,2]{{1,0}} broadcast(%s), dimensions={{1}}
+  %q = f32[2,4]{{1,0}} pad(%b, %z), padding=0_0x2_0
+  ROOT %r = V reshape(%q)
+}}
+"""
+    body = "%a = W parameter(0)\n%x = W negate(%a)\n%y = V fusion(%x), kind=kLoop, calls=%fz\nROOT %o = V negate(%y)"
+    return entry(body.replace("W", "f32[16]{0}"), "a: f32[16]", "f32[8]", fused)
+
+
+_PERMUTED: Final = entry(
+    "%a = V parameter(0)\n%x = V negate(%a)\n%y = V collective-permute(%x), source_target_pairs={{0,1},{1,0}}\n"
+    "ROOT %o = V negate(%y)",
+    header=_RINGS,
+)
+_PRODUCT: Final = _two_layouts("a product in another layout", _BLAS.replace("W", "THAT"))
+OVERLAPPING: Final = [
+    replace(_PRODUCT, comes_to="unknown"),
+    _wide("a negation over the second half", "%y = W negate(%x)"),
+    _wide("a sum over the second half", _LIBRARY_SUM, other=_SUM, header=_RINGS),
+    _wide("a product over the second half", _BLAS),
+    Planted("columns over the matrix", _COLUMNS, _OVER),
+    Planted("every other pair of elements", _some(0), _OVER, _OVER, sound=_some(8)),
+    Planted("what another device reads", _PERMUTED, _OVER, comes_to="unknown"),
+    Planted(
+        "a transposed second result",
+        _two_made("transpose(%p), dimensions={1,0}", "4,2"),
+        _FIRST,
+        _FIRST,
+        sound=_RESHAPED,
+    ),
+    Planted(
+        "fewer elements of a second result",
+        _two_made("slice(%p), slice={[0:2],[0:2]}", "2,2"),
+        _FIRST,
+        comes_to="unknown",
+    ),
+    Planted("a second result beside an update", _UPDATED.replace("SECOND", "negate"), _FIRST, comes_to="unknown"),
+]
+
+_FLOWN: Final = """%work (p: f32[8], q: f32[2], r: s32[]) -> f32[8] {
+  %p = V parameter(0)
+  %q = f32[2]{0} parameter(1)
+  %r = s32[] parameter(2)
+  ROOT %res = V dynamic-update-slice(%p, %q, %r)
+}
+"""
+_FLYING_UPDATE: Final = entry(
+    """%a = V parameter(0)
+  %z = s32[] constant(0)
+  %x = V negate(%a)
+  %u = f32[2]{0} slice(%a), slice={[0:2]}
+  %s = ((V, f32[2]{0}, s32[]), V, s32[]) async-start(%x, %u, %z), calls=%work
+  %w = V exponential(%a)
+  %d = V async-done(%s)
+  ROOT %o = V add(%w, %d)""",
+    other=_FLOWN,
+)
+_READ_AGAIN: Final = _FLYING_UPDATE.replace("add(%w, %d)", "add(%x, %d)")
+_READ_INSIDE: Final = _FLYING_UPDATE.replace(
+    "%res = f32[8]{0} dynamic-update-slice(%p, %q, %r)", "%res = f32[8]{0} dynamic-update-slice(%p, %q2, %r)"
+).replace("  ROOT %res", "  %q2 = f32[2]{0} slice(%p), slice={[1:3]}\n  ROOT %res")
+_FLYING_CALL: Final = entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %s = ((V, V), V, s32[]) custom-call-start(%x, OTHER), custom_call_target="library", DECLARED
+  %w = V exponential(%a)
+  %d = V custom-call-done(%s)
+  ROOT %o = V add(%w, %d)""".replace("DECLARED", _DECLARED)
+)
+_UNDER: Final = (("res", "x"),)
+IN_FLIGHT.extend(
+    [
+        Planted("an update in flight apart from its operand", _FLYING_UPDATE, (), _UNDER),
+        Planted("an update in flight of what is read again", _READ_AGAIN, _UNDER, _UNDER, sound=_FLYING_UPDATE),
+        Planted(
+            "an update in flight of a parameter",
+            _FLYING_UPDATE.replace("(%x, %u", "(%a, %u"),
+            (("res", "a"),),
+            _UNDER,
+            sound=_FLYING_UPDATE,
+        ),
+        Planted(
+            "an update in flight that reads what it updates",
+            _READ_INSIDE,
+            _UNDER,
+            _UNDER,
+            comes_to="unknown",
+            sound=_FLYING_UPDATE,
+        ),
+        Planted("a call in flight apart from its operand", _FLYING_CALL.replace("OTHER", "%a"), (), (("s{1}", "x"),)),
+        Planted(
+            "a call in flight of one value twice",
+            _FLYING_CALL.replace("OTHER", "%x"),
+            (("s{1}", "x"),),
+            (("s{1}", "x"),),
+            sound=_FLYING_CALL.replace("OTHER", "%a"),
+        ),
+    ]
+)
+
+PLANTED_LAYOUTS: Final = [*NAMED, *MADE, *LIBRARIES, *IN_FLIGHT, *HANDED_OVER, *OVERLAPPING]

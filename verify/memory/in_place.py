@@ -15,6 +15,7 @@ from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, le, within
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.logic.replay import careful
 from hloproof.memory.custom_calls import stated_of_custom_call
+from hloproof.memory.flights import works_in_place
 from hloproof.memory.kernels import KernelReading, Kernels, Making
 from hloproof.memory.plan import Plan, judged, laid_out_alike
 from hloproof.memory.runtime_values import fails_whatever_is_read
@@ -104,6 +105,11 @@ def _by_rule(plan: Plan, i: Instruction, key: Key, n: int, value: Key) -> Judgem
             return judged(
                 IN_PLACE, place, unknown=f"{both}, and nothing states what the custom call {i.name} does then"
             )
+        allowed = works_in_place(plan, i, key, value)
+        if allowed:
+            return judged(IN_PLACE, place, assumptions=(f"what {i.name} runs works in the place of what it is given",))
+        if allowed is None:
+            return judged(IN_PLACE, place, unknown=f"{both}, which another step of {i.name} may read")
         return judged(IN_PLACE, place, f"{both}, which {i.name} may still read while it writes")
     if i.opcode in _ELEMENTWISE_COLLECTIVES:
         alike = laid_out_alike(plan.values.values[key].shape, plan.instruction(i.operands[n]).shape)

@@ -16,7 +16,8 @@ from typing import Final
 from hloproof.claims.asynchronous.chain_checks import async_chain
 from hloproof.claims.asynchronous.judgement import Context, Judgement
 from hloproof.memory.constants import other_bytes
-from hloproof.memory.plan import Plan, TimelineRow, judged, laid_out_alike, last_read, timeline
+from hloproof.memory.flights import works_in_place
+from hloproof.memory.plan import Plan, TimelineRow, judged, last_read, timeline
 from hloproof.models.dataflow.async_chain import AsyncChains, link_of
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.memory.assignment import Key, Slice
@@ -93,29 +94,16 @@ def conflicts(plan: Plan) -> Iterator[Conflict]:
         for write in writes.get(instant, ()):
             s = plan.in_memory[write.value][1]
             for victim in occupied.get(s.allocation, _Occupied()).meeting(*plan.extent(s)):
-                if victim != write.value and not _reduces_in_place(plan, write, victim):
+                if victim != write.value and not _in_place(plan, write, victim):
                     yield Conflict(write, victim)
         for key, s in ends.get(instant, ()):
             occupied[s.allocation].remove(*plan.extent(s), key)
 
 
-def _reduces_in_place(plan: Plan, write: Write, victim: Key) -> bool:
-    """An all-reduce in flight over its own operand: the two are one array, element for element, and nobody else reads
-    the operand after the start."""
+def _in_place(plan: Plan, write: Write, victim: Key) -> bool | None:
+    """An operation in flight that works in the place of its operand. None where it may."""
     i = plan.instruction(write.instruction)
-    if i.opcode != "all-reduce-start":
-        return False
-    number = write.value[1][0] if write.value[1] else 0
-    operand = plan.values.at((i.operands[number], ()))
-    a, b = plan.in_memory[write.value][1], plan.in_memory[victim][1]
-    alike = laid_out_alike(plan.values.values[write.value].shape, plan.instruction(i.operands[number]).shape)
-    if operand != victim or not alike or plan.extent(a) != plan.extent(b):
-        return False
-    start = plan.liveness.order.reads[i.name]
-    later = [r for r in plan.liveness.reads[victim] if r.instant > start]
-    return not plan.liveness.kept(plan.values.values[victim]) and all(
-        r.instruction == i.name and r.operand == number for r in later
-    )
+    return link_of(i.opcode) is not None and works_in_place(plan, i, write.value, victim)
 
 
 def interference(plan: Plan) -> Iterator[Judgement]:
@@ -126,7 +114,7 @@ def interference(plan: Plan) -> Iterator[Judgement]:
     inside: dict[Key, str] = {}
     for conflict in conflicts(plan):
         victim = plan.values.values[conflict.victim]
-        if _both_in_flight(plan, conflict):
+        if _both_in_flight(plan, conflict) or _in_place(plan, conflict.write, conflict.victim) is None:
             names = f"{plan.named(conflict.write.value)} and {plan.named(conflict.victim)}"
             inside.setdefault(
                 conflict.write.value,

@@ -44,8 +44,9 @@ def _pairs(plan: Plan) -> Iterator[tuple[Key, Key, str]]:
             what = "branches hand their results on" if opcode == "conditional" else "a loop hands its state on"
             for source in value.sources:
                 yield key, source, f"{what} without a copy"
-    for name in plan.liveness.order.reads:
-        yield from _declared(plan, name)
+    for name, room in plan.values.rooms.items():
+        for i in plan.module.by_name[name].instructions if room == "ordered" else ():
+            yield from _declared(plan, i.name)
     yield from _donated(plan)
 
 
