@@ -98,6 +98,15 @@ OVER_TWO = ["fold", [2], [[[0, False]]], [[[0, False]]], False]
 SWAP: list[list[Any]] = [["arguments", True], ["same"], ["same"]]
 STRAIGHT = ["fold", [4], [[[0, False]]], [[[0, False]]], False]
 
+DOT = "lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+PRODUCT = "m = s32[4] convert(x); n = s32[4] convert(y); r = s32[] {}"
+SUM = (
+    "m = s32[4] convert(x); n = s32[4] convert(y); q = s32[4] multiply(m, n); o = s32[] constant(0); "
+    "r = s32[] reduce(q, o), dimensions={0}, to_apply=add"
+)
+EACH: list[list[Any]] = [["arguments"], ["same"]]
+AS_SUM: list[list[Any]] = [["total", 0], STRAIGHT, ["arguments"], *EACH, *EACH, ["same"]]
+
 FORGED: list[tuple[str, str, str, list[list[Any]], bool]] = [
     ("a goal inside of its own proof", "r = f32[4] add(x, y)", "r = f32[4] add(x, z)", [["keep"], ["again"]], False),
     ("... of that for all indices", "r = f32[4] add(x, y)", "r = f32[4] add(x, z)", [["generalise"], ["lemma"]], False),
@@ -135,6 +144,12 @@ FORGED: list[tuple[str, str, str, list[list[Any]], bool]] = [
     ("... and nothing else", ZEROS, "r = s32[] constant(0)", [["cut", 0, 0, 2], ["written out", 0], ["same"]], False),
     ("the same result of a loop", LOOP.format(1), LOOP.format(1), [], True),
     ("... another one", LOOP.format(1), LOOP.format(2), [["loop", [[0, 0]]]], False),
+    ("a contraction of integers as a sum", PRODUCT.format("dot(m, n), " + DOT), SUM, AS_SUM, True),
+    ("a contraction of floats as a sum of integers", PRODUCT.format("dot(x, y), " + DOT), SUM, AS_SUM, False),
+    ("a convolution of floats as a sum of integers",
+        "v = f32[1,4,1] reshape(x); w = f32[4,1,1] reshape(y); "
+        "c = s32[1,1,1] convolution(v, w), window={size=4}, dim_labels=b0f_0io->b0f; r = s32[] reshape(c)", SUM,
+        [["total", 0], ["fold", [4], [[], [[0, False]]], [[[0, False]]], False], *AS_SUM[2:]], False),
     ("... but for the last",
         "r = f32[4] copy(x)", JOINED.format("y"), [["enumerate", 0], *([["same"]] * 3)], False),
 ]  # fmt: skip
@@ -142,7 +157,6 @@ FORGED: list[tuple[str, str, str, list[list[Any]], bool]] = [
 
 ROOTS = "g = f32[4] sqrt(x); r = f32[4] multiply(g, g)"
 BELOW = "r = pred[4] compare({}, z), direction=LT; w = pred[4] not(r)"
-DOT = "lhs_contracting_dims={0}, rhs_contracting_dims={0}"
 MASKED = (
     "o = f32[2] constant({1, 2}); n = f32[] constant(0); q = f32[] MASK; w = f32[2] broadcast(q), dimensions={}; "
     f"k = f32[4] concatenate(o, w), dimensions={{0}}; r = f32[] dot(k, y), {DOT}"

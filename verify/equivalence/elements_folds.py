@@ -100,13 +100,19 @@ def precision(node: Node) -> tuple[object, ...]:
     return tuple(out)
 
 
+def _cut_to_integers(type_: str, lhs: Node, rhs: Node) -> bool:
+    """Whether a sum of products of other numbers is an integer: whether factors, products or the sum are cut to
+    integers is not said."""
+    return type_ in INTEGERS and not {lhs.type, rhs.type} <= INTEGERS
+
+
 def dot(node: Node, at: At, place: int) -> Term | None:
     """The contraction over the contracting dimensions; None with sparsity, or for a type without zero."""
     if len(node.operands) != 2 or "sparsity" in node.attributes or not has_zero(node.type):
         return None
     lhs, rhs = node.operands
-    if node.type in INTEGERS and not {lhs.type, rhs.type} <= INTEGERS:
-        return None  # whether factors or products are cut to integers is not said
+    if _cut_to_integers(node.type, lhs, rhs):
+        return None
     a = node.attributes
     batch = a.integers("lhs_batch_dims"), a.integers("rhs_batch_dims")
     folded = a.integers("lhs_contracting_dims"), a.integers("rhs_contracting_dims")
@@ -130,6 +136,8 @@ def convolution(
     rank = len(labels.input_spatial)
     dims = window.dimensions if isinstance(window, Window) else ()
     if len(dims) != rank or not (has_zero(lhs.type) and has_zero(type_ or node.type)):
+        return None
+    if _cut_to_integers(type_ or node.type, lhs, rhs):
         return None
     groups, batch_groups = a.integer("feature_group_count", 1), a.integer("batch_group_count", 1)
     per_group = rhs.sizes[labels.kernel_input_feature]
