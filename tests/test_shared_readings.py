@@ -255,6 +255,11 @@ def test_positions_are_compared_in_the_groups_of_one_table() -> None:
     reading = replace(plain, runtime=(RuntimeVariable(Interval(0, 3), provider=READER),))
     placed, _ = with_own_place([reading, one], 4)
     assert placed.replica is not None and (placed.runtime, placed.replica.results) == (reading.runtime, (rt(0),))
+    # One that is cut to fewer devices is the place of these alone.
+    narrow = replace(plain, runtime=(RuntimeVariable(Interval(0, 1), provider=READER),))
+    placed, _ = with_own_place([narrow, one], 4)
+    assert placed.replica is not None and placed.replica.results == (rt(1),)
+    assert placed.runtime == (*narrow.runtime, *reading.runtime)
     # An element of what is called so is another thing.
     other = replace(plain, runtime=(at("d0", READER),))
     placed, _ = with_own_place([other, one], 4)

@@ -37,8 +37,10 @@ def with_own_place(maps: Sequence[IndexingMap], devices: int) -> tuple[IndexingM
 
 
 def _at_own_place(m: IndexingMap, devices: int) -> IndexingMap:
-    own = next((k for k, v in enumerate(m.runtime) if v.provider == READER and v.index is None), None)
+    # One that is narrower than the devices is cut: it is the place of some of them alone.
+    reader = RuntimeVariable(Interval.of_size(devices), provider=READER)
+    own = next((k for k, v in enumerate(m.runtime) if v == reader), None)
     if own is None:
         own = len(m.runtime)
-        m = replace(m, runtime=(*m.runtime, RuntimeVariable(Interval.of_size(devices), provider=READER)))
+        m = replace(m, runtime=(*m.runtime, reader))
     return replace(m, replica=replace(m, results=(rt(own),)))

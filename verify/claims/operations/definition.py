@@ -274,9 +274,9 @@ def _paired(about: Subject, pieces: Sequence[Piece], definition: Definition) -> 
     walked |= {n: substitute(e, walked) for n, e in piece.determined(target).items()}
     walked |= {s: of_iteration for s, _, _, of_iteration in partner}
     goals = [eq(substitute(e, walked), t) for e, t in zip(piece.results, target, strict=True)]
+    # That the pair lies in the box of the map is owed above, of every pair of the definition; with it the determined
+    # variables lie in theirs, and the others by the way they are paired.
     goals += [replace_variables(c, walked) for c in piece.constraint_formulas]
-    goals += [within(e, i) for (_, i), e in zip(piece.source, source, strict=True)]
-    goals += [within(walked[name], i) for name, i in piece.ranges]
 
     def unread(point: dict[str, int]) -> str:
         return (
