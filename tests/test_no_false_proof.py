@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 import test_async_paths
+import test_claim_guards
 import test_claimed_maps
 import test_copies_inserted
 import test_effects_in_flight
@@ -163,6 +164,13 @@ _DEFINED: Final = "test_definedness_is_owed"
 _OWED: Final = "test_readings_have_values_where_they_are_asked"
 
 MAPS: Final = [
+    Row(
+        "`hlo-after` between arrays of other sizes",
+        "map",
+        test_claim_guards.compared("f32[4] negate(n)", "f32[8] copy(q)"),
+        test_claim_guards.compared("f32[8] negate(q)", "f32[8] copy(q)"),
+        "test_claim_guards::test_modules_that_give_arrays_of_other_sizes_are_not_alike",
+    ),
     _map(
         _equal("same-relation", _SHIFT.format("rt0 + s0"), _SHIFT.format("rt0 + 3 - s0")),
         _equal("same-relation", _SHIFT.format("rt0 + s0"), _SHIFT.format("s0 + rt0")),
