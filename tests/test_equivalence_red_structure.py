@@ -125,6 +125,39 @@ def test_what_stands_beside_a_triangular_factor_is_left_open(lower: bool, kind: 
     unproved(factor(seven.replace("7", "0"), lower, kind), plain, "rounding")
 
 
+def pooled(window: str, function: str, sizes: str = "4") -> str:
+    body = f"g {{ a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] {function}\n}}\n"
+    return entry(
+        "p = f32[5] parameter(0)",
+        "z = f32[] constant(0)",
+        f"ROOT r = f32[{sizes}] reduce-window(p, z), window={{{window}}}, to_apply=g",
+        before=body,
+    )
+
+
+def taken(slice_: str, sizes: str) -> str:
+    return one("f32[5]", f"ROOT r = f32[{sizes}] slice(p), slice={{[{slice_}]}}")
+
+
+@pytest.mark.parametrize(
+    "window, sizes, first, last, none",
+    [
+        ("size=2", "4", "0:4", "1:5", "0:4:1"),
+        ("size=2 stride=2", "2", "0:4:2", "1:5:2", "2:5:2"),
+        ("size=2 stride=3 pad=-1_2", "2", "1:5:3", "2:5:2", "0:4:3"),
+        ("size=2 rhs_dilate=2 stride=2 pad=-1_0", "1", "1:2", "3:4", "2:3"),
+    ],
+)
+def test_the_order_in_a_window_is_left_open(window: str, sizes: str, first: str, last: str, none: str) -> None:
+    before = parse_module(pooled(window, "copy(b)", sizes))
+    assert compare(before, parse_module(taken(first, sizes))).verdict == "unknown"
+    if none != "0:4:1":
+        assert compare(before, parse_module(taken(none, sizes))).verdict == "refuted"
+    for function in ("add(a, b)", "maximum(a, b)"):
+        summed = parse_module(pooled(window, function, sizes))
+        assert compare(summed, parse_module(taken(last, sizes))).verdict == "refuted"
+
+
 def test_a_bitcast_does_not_pack_elements() -> None:
     def cast(to: str) -> str:
         return entry("p = s4[4]{0:E(4)} parameter(0)", f"ROOT r = s4[4]{{0{to}}} bitcast(p)")
@@ -154,3 +187,82 @@ def test_a_header_that_names_other_shapes_than_the_entry_has_is_an_error(said: s
 def test_a_module_runs_on_one_device_at_least(header: str) -> None:
     with pytest.raises(InputError, match="is at least 1"):
         parse_module(COPY.replace("m\n", f"m, {header}\n", 1))
+
+
+def exchanged(selector: str) -> str:
+    """The sum over devices in a branch, looked at by the first device alone."""
+    return (
+        "HloModule m, replica_count=2\n"
+        "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b)\n}\n"
+        "all { q = f32[] parameter(0)\n ROOT g = f32[] all-reduce(q), replica_groups={}, to_apply=add\n}\n"
+        "own { ROOT q = f32[] parameter(0)\n}\n"
+        "ENTRY e {\n p = f32[] parameter(0)\n i = u32[] replica-id()\n z = u32[] constant(0)\n"
+        " first = pred[] compare(i, z), direction=EQ\n every = pred[] constant(true)\n"
+        f" c = f32[] conditional({selector}, p, p), true_computation=all, false_computation=own\n"
+        " ROOT r = f32[] select(first, c, p)\n}\n"
+    )
+
+
+def test_who_takes_part_in_an_exchange_is_said_by_what_chooses_its_branch() -> None:
+    unproved(exchanged("first"), exchanged("every"), "rounding")
+    unproved(exchanged("every"), exchanged("first"), "rounding")
+
+
+def printing(turns: int) -> str:
+    """A loop that prints in each turn, and gives what no turn changes."""
+    return (
+        "HloModule m\n"
+        "body { s = (s32[], f32[]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n"
+        " x = f32[] get-tuple-element(s), index=1\n o = s32[] constant(1)\n j = s32[] add(i, o)\n"
+        ' c = f32[] custom-call(x), custom_call_target="print", custom_call_has_side_effect=true\n'
+        " ROOT t = (s32[], f32[]) tuple(j, x)\n}\n"
+        "turns { s = (s32[], f32[]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n"
+        f" n = s32[] constant({turns})\n ROOT l = pred[] compare(i, n), direction=LT\n}}\n"
+        "ENTRY e {\n p = f32[] parameter(0)\n z = s32[] constant(0)\n t = (s32[], f32[]) tuple(z, p)\n"
+        " w = (s32[], f32[]) while(t), condition=turns, body=body\n"
+        " ROOT r = f32[] get-tuple-element(w), index=1\n}\n"
+    )
+
+
+def test_how_often_a_loop_has_an_effect_is_not_modelled() -> None:
+    found = decide(parse_module(printing(5)), parse_module(printing(6)))
+    assert found.reason == "not modelled: effects inside a loop"
+
+
+def applied(first: str, second: str) -> str:
+    """Two calls of something unknown, each handed a function; that of `sorted` promises that the indices are."""
+    gather = "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"
+    functions = "".join(
+        f"{name} {{ a = f32[4] parameter(0)\n i = s32[3,1] parameter(1)\n"
+        f" ROOT r = f32[3] gather(a, i), {gather}{more}\n}}\n"
+        for name, more in (("sorted", ", indices_are_sorted=true"), ("plain", ""))
+    )
+    return entry(
+        "p = f32[4] parameter(0)",
+        "i = s32[3,1] parameter(1)",
+        f'x = f32[3] custom-call(p, i), custom_call_target="A", called_computations={{{first}}}',
+        f'y = f32[3] custom-call(p, i), custom_call_target="B", called_computations={{{second}}}',
+        "ROOT r = (f32[3], f32[3]) tuple(x, y)",
+        before=functions,
+    )
+
+
+def test_what_a_function_promises_is_not_promised_where_another_is_applied() -> None:
+    before, after = parse_module(applied("sorted", "plain")), parse_module(applied("plain", "sorted"))
+    found = decide(before, after)
+    assert [*found.axioms] == [("promised: indices_are_sorted of gather", "exact")]
+    assert decide(after, parse_module(applied("plain", "plain"))).axioms == ()
+
+
+def received(kind: str) -> str:
+    """What is begun to be received, and nobody waits for."""
+    return entry(
+        "t = token[] after-all()",
+        f"r = ({kind}, u32[], token[]) recv(t), channel_id=1",
+        "ROOT c = f32[] constant(1)",
+    )
+
+
+@pytest.mark.parametrize("other", ["f32[8]", "s32[4]"])
+def test_what_is_received_counts_where_nobody_looks_at_it(other: str) -> None:
+    unproved(received("f32[4]"), received(other), "rounding")

@@ -8,17 +8,18 @@ order, a reduce its elements. Results that hang on that are the module's own cho
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import nan
 from typing import Final
 
 from hloproof.equivalence.refuting.machine import BoundedMachine
-from hloproof.models.hlo.attributes import Attributes
+from hloproof.models.hlo.attributes import Attributes, Window
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.interpreter.compact.classed import written_out
 from hloproof.models.interpreter.semantics.element_type import COMPLEX
 from hloproof.models.interpreter.value import Array, Classed, Value, flat_index, indices, strides
 
-_OPEN: Final = frozenset({"cholesky", "gather", "reduce", "scatter", "sort", "topk"})
+_OPEN: Final = frozenset({"cholesky", "gather", "reduce", "reduce-window", "scatter", "sort", "topk"})
 _SORTED, _UNIQUE = "indices_are_sorted", "unique_indices"
 
 
@@ -53,7 +54,8 @@ class TurnedMachine(BoundedMachine):
         self, i: Instruction, computation: Computation, operands: list[tuple[Value, ...]], devices: Sequence[int]
     ) -> list[Value]:
         # A reduce of a large array in parts takes them as they come: its order is seldom one that shows.
-        if not _is_open(i) or (i.opcode == "reduce" and any(isinstance(v, Classed) for o in operands for v in o)):
+        folds = i.opcode in ("reduce", "reduce-window")
+        if not _is_open(i) or (folds and any(isinstance(v, Classed) for o in operands for v in o)):
             return super()._instruction(i, computation, operands, devices)
         arrays = [[v for v in map(written_out, given) if isinstance(v, Array)] for given in operands]
         a = i.attributes
@@ -64,7 +66,32 @@ class TurnedMachine(BoundedMachine):
             raise BrokenPromise("which of equal elements are taken is left open")
         if i.opcode == "cholesky":
             return [_beside_factor(x, a.flag("lower")) for x in super()._instruction(i, computation, operands, devices)]
-        return super()._instruction(i, computation, [tuple(_turned(i, given)) for given in arrays], devices)
+        turned = [tuple(_turned(i, given)) for given in arrays]
+        if i.opcode == "reduce-window":
+            back = _over_reversed(i, arrays[0][0].sizes)
+            return [_reversed_everywhere(x) for x in super()._instruction(back, computation, turned, devices)]
+        return super()._instruction(i, computation, turned, devices)
+
+
+def _over_reversed(i: Instruction, sizes: Sequence[int]) -> Instruction:
+    """A reduce-window over arrays whose dimensions are all reversed, with the windows where they were."""
+    window = i.attributes.get("window")
+    if not isinstance(window, Window):
+        return i
+    dims = []
+    for d, n in zip(window.dimensions, sizes, strict=True):
+        width = 1 + (d.size - 1) * d.window_dilation
+        room = d.padding_low + d.padding_high + (1 + (n - 1) * d.base_dilation if n else 0)
+        beyond = (room - width) % d.stride if room >= width else 0  # what no window reaches, at the high end
+        dims.append(replace(d, padding_low=d.padding_high - beyond, padding_high=d.padding_low))
+    pairs = tuple((k, Window(tuple(dims)) if k == "window" else v) for k, v in i.attributes.pairs)
+    return replace(i, attributes=Attributes(pairs))
+
+
+def _reversed_everywhere(x: Value) -> Value:
+    if isinstance(x, tuple):
+        return tuple(map(_reversed_everywhere, x))
+    return _reversed(x, range(len(x.sizes))) if isinstance(x, Array) else x
 
 
 def _have_equal(x: Array) -> bool:
@@ -92,6 +119,8 @@ def _turned(i: Instruction, given: list[Array]) -> list[Array]:
             return [_reversed(x, a.integers("dimensions")) for x in given]
         case "reduce":
             return [*(_reversed(x, a.integers("dimensions")) for x in given[:half]), *given[half:]]
+        case "reduce-window":
+            return [*(_reversed(x, range(len(x.sizes))) for x in given[:half]), *given[half:]]
         case "scatter":
             at, batches = given[half], a.integers("scatter_indices_batching_dims")
             over = [d for d in range(len(at.sizes)) if d != a.integer("index_vector_dim", len(at.sizes))]
