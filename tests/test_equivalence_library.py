@@ -104,6 +104,23 @@ def test_a_gradient_by_an_input_that_is_spread_is_opaque(spread: int, y: int, kn
 
 
 @pytest.mark.parametrize(
+    ("kind", "shapes", "result", "alone", "known"),
+    [
+        ("Forward", ["f32[2,4,7]", "f32[4,2,3]"], "f32[2,4,5]", "f32[4,4,3]", True),
+        ("BackwardInput", ["f32[2,4,5]", "f32[4,2,3]"], "f32[2,4,7]", "f32[4,4,3]", False),
+        ("BackwardFilter", ["f32[2,4,7]", "f32[2,4,5]"], "f32[4,2,3]", "f32[4,4,3]", False),
+    ],
+)
+def test_gradients_of_groups_are_opaque(kind: str, shapes: list[str], result: str, alone: str, known: bool) -> None:
+    """What the formulas say of the gradients is said of one group."""
+    grouped = _call(shapes, result, "size=3", kind).replace(", dim_labels", ", feature_group_count=2, dim_labels")
+    whole = [alone if x == "f32[4,2,3]" else x for x in (*shapes, result)]
+    for text, understood in ((grouped, known), (_call(whole[:2], whole[2], "size=3", kind), True)):
+        (node,) = GraphReader().read(parse_module(text), 0).results
+        assert (call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0) is not None) is understood
+
+
+@pytest.mark.parametrize(
     ("kind", "shapes", "result"),
     [
         ("Forward", ["f32[2,2,7]", "f32[3,2,3]"], "f32[2,3,6]"),

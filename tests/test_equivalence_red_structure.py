@@ -257,9 +257,7 @@ def test_what_a_function_promises_is_not_promised_where_another_is_applied() -> 
 def received(kind: str) -> str:
     """What is begun to be received, and nobody waits for."""
     return entry(
-        "t = token[] after-all()",
-        f"r = ({kind}, u32[], token[]) recv(t), channel_id=1",
-        "ROOT c = f32[] constant(1)",
+        "t = token[] after-all()", f"r = ({kind}, u32[], token[]) recv(t), channel_id=1", "ROOT c = f32[] constant(1)"
     )
 
 
