@@ -264,3 +264,18 @@ def received(kind: str) -> str:
 @pytest.mark.parametrize("other", ["f32[8]", "s32[4]"])
 def test_what_is_received_counts_where_nobody_looks_at_it(other: str) -> None:
     unproved(received("f32[4]"), received(other), "rounding")
+
+
+def part_of(sharding: str, whole: int, part: int) -> str:
+    return (
+        "HloModule m, num_partitions=2\n"
+        f"ENTRY e {{\n p = f32[{whole}] parameter(0), sharding={{{sharding}}}\n"
+        f' ROOT r = f32[{part}] custom-call(p), custom_call_target="SPMDFullToShardShape", sharding={{manual}}\n}}\n'
+    )
+
+
+def test_parts_of_two_sizes_are_not_followed() -> None:
+    two_ways = ("devices=[2]0,1", "devices=[2]<=[2]")
+    proved(*(part_of(s, 4, 2) for s in two_ways), "exact")
+    for sizes in ((5, 3), (5, 2), (4, 4)):
+        unproved(*(part_of(s, *sizes) for s in two_ways), "rounding")
