@@ -274,8 +274,12 @@ def part_of(sharding: str, whole: int, part: int) -> str:
     )
 
 
-def test_parts_of_two_sizes_are_not_followed() -> None:
+def test_parts_that_are_not_understood_are_not_followed() -> None:
     two_ways = ("devices=[2]0,1", "devices=[2]<=[2]")
     proved(*(part_of(s, 4, 2) for s in two_ways), "exact")
     for sizes in ((5, 3), (5, 2), (4, 4)):
         unproved(*(part_of(s, *sizes) for s in two_ways), "rounding")
+    # Nor is what devices are where there are replicas too, or what a part is that is sharded itself.
+    unproved(*(part_of(s, 4, 2).replace("m,", "m, replica_count=2,", 1) for s in two_ways), "rounding")
+    within = "{devices=[1,2]0,1 last_tile_dims={manual}}"
+    unproved(part_of(two_ways[0], 4, 2), part_of(two_ways[0], 4, 2).replace("{manual}", within), "rounding")
