@@ -66,7 +66,7 @@ class TurnedMachine(BoundedMachine):
             raise BrokenPromise("which of equal elements are taken is left open")
         if i.opcode == "cholesky":
             return [_beside_factor(x, a.flag("lower")) for x in super()._instruction(i, computation, operands, devices)]
-        turned = [tuple(_turned(i, given)) for given in arrays]
+        turned: list[tuple[Value, ...]] = [tuple(_turned(i, given)) for given in arrays]
         if i.opcode == "reduce-window":
             back = _over_reversed(i, arrays[0][0].sizes)
             return [_reversed_everywhere(x) for x in super()._instruction(back, computation, turned, devices)]
