@@ -275,11 +275,27 @@ def part_of(sharding: str, whole: int, part: int) -> str:
 
 
 def test_parts_that_are_not_understood_are_not_followed() -> None:
-    two_ways = ("devices=[2]0,1", "devices=[2]<=[2]")
-    proved(*(part_of(s, 4, 2) for s in two_ways), "exact")
-    for sizes in ((5, 3), (5, 2), (4, 4)):
-        unproved(*(part_of(s, *sizes) for s in two_ways), "rounding")
-    # Nor is what devices are where there are replicas too, or what a part is that is sharded itself.
-    unproved(*(part_of(s, 4, 2).replace("m,", "m, replica_count=2,", 1) for s in two_ways), "rounding")
-    within = "{devices=[1,2]0,1 last_tile_dims={manual}}"
-    unproved(part_of(two_ways[0], 4, 2), part_of(two_ways[0], 4, 2).replace("{manual}", within), "rounding")
+    def written(whole: int, part: int, header: str = "m,") -> tuple[str, str]:
+        one, other = (part_of(s, whole, part).replace("m,", header, 1) for s in ("devices=[2]0,1", "devices=[2]<=[2]"))
+        return one, other
+
+    even, also = written(4, 2)
+    proved(even, also, "exact")
+    # What devices are where there are replicas too is not said here, nor what a part is that is sharded itself.
+    for one, other in (written(5, 3), written(5, 2), written(4, 4), written(4, 2, "m, replica_count=2,")):
+        unproved(one, other, "rounding")
+    unproved(even, even.replace("{manual}", "{devices=[1,2]0,1 last_tile_dims={manual}}"), "rounding")
+
+
+def test_a_call_of_the_library_that_is_seen_outside_is_no_plain_topk() -> None:
+    def called(more: str) -> str:
+        return entry(
+            "p = f32[8] parameter(0)",
+            f't = (f32[3], s32[3]) custom-call(p), custom_call_target="TopK", called_computations={{above}}{more}',
+            "ROOT r = f32[3] get-tuple-element(t), index=0",
+            before="above { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+            " ROOT r = pred[] compare(a, b), direction=GT, type=TOTALORDER\n}\n",
+        )
+
+    proved(called(""), largest("", 0), "exact")
+    unproved(called(", custom_call_has_side_effect=true"), largest("", 0), "rounding")
