@@ -276,14 +276,14 @@ def part_of(sharding: str, whole: int, part: int) -> str:
 
 def test_parts_that_are_not_understood_are_not_followed() -> None:
     def written(whole: int, part: int, header: str = "m,") -> tuple[str, str]:
-        one, other = (part_of(s, whole, part).replace("m,", header, 1) for s in ("devices=[2]0,1", "devices=[2]<=[2]"))
-        return one, other
+        texts = [part_of(s, whole, part).replace("m,", header, 1) for s in ("devices=[2]0,1", "devices=[2]<=[2]")]
+        return texts[0], texts[1]
 
     even, also = written(4, 2)
     proved(even, also, "exact")
     # What devices are where there are replicas too is not said here, nor what a part is that is sharded itself.
-    for one, other in (written(5, 3), written(5, 2), written(4, 4), written(4, 2, "m, replica_count=2,")):
-        unproved(one, other, "rounding")
+    for this, that in (written(5, 3), written(5, 2), written(4, 4), written(4, 2, "m, replica_count=2,")):
+        unproved(this, that, "rounding")
     unproved(even, even.replace("{manual}", "{devices=[1,2]0,1 last_tile_dims={manual}}"), "rounding")
 
 
