@@ -113,8 +113,29 @@ def async_alias(context: Context) -> Iterator[Judgement]:
         problem = None
         for entry in entries:
             problem = problem or _alias_problem(context, place, i, entry)
-        problem = problem or _one_for_two(i)
+        problem = problem or _other_operand(chains, place, i) or _one_for_two(i)
         yield judged("async-alias", place, problem)
+
+
+def _other_operand(chains: AsyncChains, place: HloPosition, i: Instruction) -> str | None:
+    """Position {0} of what a start or update returns holds the operands bound so far, each where it is."""
+    is_update = chains.links[place].role == "update"
+    before = chains.bound_before(place) if is_update else 0
+    nested = isinstance(at_index(i.shape, (0,)), TupleShape)
+    for entry, told in zip(declared_aliases(i), aliasing_of(i), strict=True):
+        # Older text has the only operand itself at {0}.
+        number, *part = (*((0,) if not nested else ()), *entry.output_index[1:], -1)
+        if entry.output_index[:1] != (0,) or number < 0:
+            continue
+        if number < before:
+            same = (entry.operand, entry.operand_index) == (0, entry.output_index)
+        else:
+            stands = number - before + is_update
+            names = [i.operands[n] if n < len(i.operands) else str(n) for n in (entry.operand, stands)]
+            same = names[0] == names[1] and entry.operand_index == tuple(part[:-1])
+        if not same:
+            return f"{i.name} aliases the place of one operand to another: {_words(told)}"
+    return None
 
 
 def aliasing_of(instruction: Instruction) -> tuple[Aliasing, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from hloproof.claims.asynchronous.hazard_checks import scene_of
+from hloproof.claims.asynchronous.hazard_checks import scene_of, unknown_starts
 from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement, judged
 from hloproof.models.dataflow.accesses import UNSEEN, InPlaceWrite, Spot
 from hloproof.models.dataflow.value_flow import HloPosition, called
@@ -46,6 +46,7 @@ def hazard_constant(context: Context) -> Iterator[Judgement]:
     """Owed by every instruction that writes a result into the buffer of an operand, once copies are inserted."""
     if not context.shares:
         return
+    yield from unknown_starts(scene_of(context), "hazard-constant")
     locals_ = scene_of(context).locals
     entry = _Entry(context.chains.module)
     returned = _all_returned(locals_.values(), entry)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import Final
 
 from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement, judged
 from hloproof.claims.asynchronous.orders import Orders
@@ -15,7 +16,7 @@ from hloproof.models.dataflow.accesses import UNSEEN, InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import Buffers
 from hloproof.models.dataflow.in_flight import Flight, flights
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
-from hloproof.models.dataflow.versions import LocalBuffers, local_buffers
+from hloproof.models.dataflow.versions import PASS_ON, LocalBuffers, local_buffers
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ShapeIndex
 
@@ -81,6 +82,26 @@ class Scene:
             return
         for flight in flights(self.context.chains, self.locals):
             yield self.locals[flight.computation], flight
+
+
+_NOT_FOLLOWED: Final = PASS_ON | {"while", "conditional"}
+"""What sugar around it does not tell: computations that write where their operands lie, and results that lie there."""
+
+
+def not_followed(scene: Scene, start: HloPosition) -> str | None:
+    """Why the buffers of an operation in flight are not known."""
+    link = scene.context.chains.links[start]
+    if link.form == "sugared" and link.opcode in _NOT_FOLLOWED:
+        return f"which buffers a {link.opcode} that {start.instruction} starts by itself writes and hands on"
+    return None
+
+
+def unknown_starts(scene: Scene, claim: str) -> Iterator[Judgement]:
+    """The starts whose buffers are not known, once they are shared."""
+    for start in scene.context.chains.of_role("start"):
+        unknown = not_followed(scene, start)
+        if unknown is not None:
+            yield judged(claim, start, unknown=unknown)
 
 
 def _spot(spot: Spot) -> str:
@@ -169,7 +190,8 @@ def operand_hazards(scene: Scene) -> Iterator[Judgement]:
             if problem is not None:
                 break
             note = note or _optional_writer(scene, local, flight, buffer)
-        yield judged("hazard-operand", HloPosition(flight.computation, flight.opening), problem, note=note)
+        place, unknown = HloPosition(flight.computation, flight.opening), not_followed(scene, flight.start)
+        yield judged("hazard-operand", place, problem, unknown, note=note)
 
 
 def _optional_writer(scene: Scene, local: LocalBuffers, flight: Flight, buffer: Spot) -> str | None:
@@ -220,7 +242,8 @@ def output_hazards(scene: Scene) -> Iterator[Judgement]:
                 + _order_text(scene, local, flight, name, f"{act} {_spot(spot)}", what)
             )
             break
-        yield judged("hazard-output", HloPosition(flight.computation, flight.opening), problem, note=note)
+        place, unknown = HloPosition(flight.computation, flight.opening), not_followed(scene, flight.start)
+        yield judged("hazard-output", place, problem, unknown, note=note)
 
 
 def _touching(local: LocalBuffers, buffers: Mapping[Spot, Spot]) -> Iterator[tuple[str, str, Spot]]:
@@ -254,6 +277,7 @@ def overwrite_hazards(scene: Scene) -> Iterator[Judgement]:
     if not scene.shares:
         return
     module = scene.context.chains.module
+    yield from unknown_starts(scene, "hazard-overwrite")
     for local in scene.locals.values():
         yield from _joined_results(scene, local)
         yield from shared_arguments(local, lambda name: scene.orders(module.by_name[name]))
