@@ -77,6 +77,13 @@ def _to_host(shape: str, value: str) -> str:
     )
 
 
+def _from_host(said: str) -> str:
+    return _entry(
+        " t = token[] after-all()\n v = (f32[4], u32[], token[]) recv(t), channel_id=1, is_host_transfer=true\n"
+        f" vd = (f32[4], token[]) recv-done(v), channel_id=1{said}\n ROOT r = f32[4] get-tuple-element(vd), index=0\n"
+    )
+
+
 def _scheduled(first: str, second: str) -> str:
     return _entry(f" {first}\n {second}\n ROOT r = f32[4] add(x, y)\n", header=", is_scheduled=true")
 
@@ -238,6 +245,12 @@ PAIRS: Final[Mapping[str, tuple[str, str, str, tuple[str, ...]]]] = {
         _to_host("f32[8]", "w"),
         _to_host("f32[4]", "p"),
         ("v",),
+    ),
+    "a recv from the host that no done of the host ends": (
+        "async-channel",
+        _from_host(""),
+        _from_host(", is_host_transfer=true"),
+        ("vd",),
     ),
     "what another channel brings is waited for on this one": (
         "collective-deadlock",

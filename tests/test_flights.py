@@ -150,6 +150,20 @@ def _sugared(operation: str, rest: str) -> str:
     )
 
 
+def _hidden(read: str, late: bool) -> str:
+    """A call in flight updates its operand in place, and returns another array."""
+    bound = ["s = ((), f32[8], u32[]) call-start(), to_apply=hides", f"q = {_STATE} call-update(s, k)"]
+    return _module(
+        "o = f32[8] copy(p)",
+        *(bound if late else (f"q = {_STATE} call-start(k), to_apply=hides",)),
+        f"n = f32[8] negate({read})",
+        "d = f32[8] call-done(q)",
+        "v = f32[8] add(d, n)",
+        before=f"hides {{\n  x = f32[8] parameter(0)\n{_SMALL}  w = f32[8] dynamic-update-slice(x, u, z)\n"
+        "  ROOT n = f32[8] negate(w)\n}\n",
+    )
+
+
 def _aliased(entries: str) -> str:
     return _module(
         "s = ((f32[8], f32[8]), f32[8], u32[]) async-start(k, p), calls=both, "
@@ -191,6 +205,10 @@ PAIRS: Final[Mapping[str, tuple[str, str, str]]] = {
         _sugared("custom-call", 'custom_call_target="t", output_to_operand_aliasing={{}: (0, {})}'),
         _sugared("sort", "dimensions={0}, to_apply=less"),
     ),
+    **{
+        f"what is {how} in flight and read meanwhile": ("hazard-output", _hidden("k", bound), _hidden("o", bound))
+        for how, bound in (("hidden", False), ("hidden and bound late", True))
+    },
     "the place of an operand as another one": ("async-alias", _aliased("{0,0}: (1, {})"), _aliased("{0,0}: (0, {})")),
     "the place of an operand as a part of it": (
         "async-alias",

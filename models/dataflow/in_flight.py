@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from hloproof.models.dataflow.accesses import Spot
+from hloproof.models.dataflow.accesses import UNSEEN, Spot
 from hloproof.models.dataflow.alias_classes import positions, shape_at
 from hloproof.models.dataflow.async_chain import AsyncChains, Link, declared_aliases
 from hloproof.models.dataflow.value_flow import HloPosition
@@ -54,7 +54,8 @@ class Flight:
     operands: tuple[Spot, ...]
     outputs: tuple[Spot, ...]
     overwritten: tuple[Spot, ...]
-    """Operands bound by an update in whose buffers, as the start declares, results are written."""
+    """Operands in whose buffers the operation writes what is no part of the opening's result: results that an update
+    binds no more, as the start declares, and what a computation writes and keeps to itself."""
     links: frozenset[str]
     """Starts, updates and dones of this chain in this computation."""
 
@@ -149,11 +150,18 @@ def _overwritten(
     chains: AsyncChains, local: LocalBuffers, start: HloPosition, opening: HloPosition
 ) -> tuple[Spot, ...]:
     own = chains.links.get(opening)
-    if own is None or own.role != "update":
+    if own is None:
         return ()
+    hidden = tuple(
+        w.operand
+        for w in local.writes
+        if w.writer == opening.instruction and w.result[1][:1] == (UNSEEN,) and (local.shares or not w.optional)
+    )
+    if own.role != "update":
+        return hidden
     before = chains.bound_before(opening)
     names = chains.flow.instruction(opening).operands[1:]
-    return tuple(
+    return hidden + tuple(
         spot
         for entry in declared_aliases(chains.flow.instruction(start))
         if before <= entry.operand < before + len(names) and entry.output_index[:1] == (1,)

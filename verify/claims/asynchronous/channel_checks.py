@@ -63,8 +63,10 @@ def _host_attributes(i: Instruction) -> tuple[AttributeValue | None, ...]:
 def _other_channel(chains: AsyncChains, place: HloPosition, i: Instruction) -> str | None:
     for start in sorted(chains.starts[place]):
         before = chains.flow.instruction(start)
-        for key in ("channel_id", "is_host_transfer"):
-            mine, theirs = i.attributes.get(key), before.attributes.get(key)
-            if mine is not None and theirs is not None and mine != theirs:
-                return f"{i.name} has {key}={mine}, but {before.name}, which it may finish, {key}={theirs}"
+        mine, theirs = i.attributes.get("channel_id"), before.attributes.get("channel_id")
+        if mine is not None and theirs is not None and mine != theirs:
+            return f"{i.name} has channel_id={mine}, but {before.name}, which it may finish, channel_id={theirs}"
+        # Where nothing is said it is no transfer to the host.
+        if i.attributes.flag("is_host_transfer") != before.attributes.flag("is_host_transfer"):
+            return f"of {i.name} and {before.name}, which it may finish, one is a transfer to the host"
     return None
