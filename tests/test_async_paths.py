@@ -92,6 +92,11 @@ def _sugar(text: str, done: str, result: str) -> str:
     return _entry(f" {text}\n ROOT d = {result} {done}(s)\n")
 
 
+def _gathered(result: str) -> str:
+    start = f" s = (f32[4], {result}) all-gather-start(p), dimensions={{0}}, replica_groups={{{{0,1}}}}\n"
+    return _entry(f"{start} ROOT d = {result} all-gather-done(s)\n", header=", replica_count=2")
+
+
 def _called(aliases: str, given: str = "p, n", result: str = "f32[4]") -> str:
     rest = f'custom_call_target="foo", output_to_operand_aliasing={aliases}'
     return _entry(f" n = f32[4] negate(p)\n ROOT c = {result} custom-call({given}), {rest}\n")
@@ -265,6 +270,10 @@ PAIRS: Final[Mapping[str, tuple[str, str, str, tuple[str, ...]]]] = {
         ("s",),
     ),
     "a schedule against a control predecessor": ("hazard-order", _scheduled(_Y, _X), _scheduled(_X, _Y), ("y",)),
+    **{
+        f"a gathering of {what}": ("async-shape", _gathered(result), _gathered("f32[8]"), ("s",))
+        for what, result in (("another size", "f32[9]"), ("another type", "s32[8]"))
+    },
     "a sugared slice of another size": (
         "async-done",
         _sugar("s = ((f32[4]), f32[3], u32[]) slice-start(p), slice={[0:2]}", "slice-done", "f32[3]"),

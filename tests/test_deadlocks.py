@@ -177,6 +177,8 @@ CASES: Final = {
             ("in flight", "unknown"),
         )
     },
+    "a device that is not there": (_flat("r1 s1 R1 S1").replace("{{0,1}}", "{{0,2}}"), "refuted"),
+    "a device that may be there": (_flat("r1 s1 R1 S1", "replica_count=1").replace("{{0,1}}", "{{0,2}}"), "proved"),
     "a branch that is own, without any": (_branches("own", "", "", after="r1 s1 R1 S1"), "proved"),
 }
 

@@ -124,15 +124,16 @@ def _other_operand(chains: AsyncChains, place: HloPosition, i: Instruction) -> s
     nested = isinstance(at_index(i.shape, (0,)), TupleShape)
     for entry, told in zip(declared_aliases(i), aliasing_of(i), strict=True):
         # Older text has the only operand itself at {0}.
-        number, *part = (*((0,) if not nested else ()), *entry.output_index[1:], -1)
-        if entry.output_index[:1] != (0,) or number < 0:
+        at = entry.output_index[1:] if nested else (0, *entry.output_index[1:])
+        if entry.output_index[:1] != (0,) or not at:
             continue
+        number, part = at[0], at[1:]
         if number < before:
             same = (entry.operand, entry.operand_index) == (0, entry.output_index)
         else:
             stands = number - before + is_update
             names = [i.operands[n] if n < len(i.operands) else str(n) for n in (entry.operand, stands)]
-            same = names[0] == names[1] and entry.operand_index == tuple(part[:-1])
+            same = names[0] == names[1] and entry.operand_index == part
         if not same:
             return f"{i.name} aliases the place of one operand to another: {_words(told)}"
     return None

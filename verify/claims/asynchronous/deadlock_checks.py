@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from typing import Final
 
 from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule, shown, source_target_pairs
@@ -16,6 +17,7 @@ from hloproof.claims.asynchronous.device_runs import Meeting, stuck_devices
 from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import device_counts
 
 _TURNS: Final = (1, 2, 0)
 """So often loops are taken to turn of which nobody knows how often they do."""
@@ -41,7 +43,7 @@ def collective_deadlock(context: Context) -> Iterator[Judgement]:
         return
     problems: _Problems = {}
     for e in transfers:
-        own = _pairs_problem(e.pairs)
+        own = _pairs_problem(e.pairs, prod(device_counts(chains.module)))
         if own:
             problems.setdefault(e.place, f"{e.place.instruction} {own}")
     unknown = once.differing()
@@ -93,7 +95,11 @@ def _other(e: Event) -> str:
     return "recv" if e.opcode == "send" else "send"
 
 
-def _pairs_problem(pairs: Pairs) -> str | None:
+def _pairs_problem(pairs: Pairs, count: int) -> str | None:
+    """`count` devices are there; 1 where the header does not say so."""
+    highest = max(d for pair in pairs for d in pair)
+    if 1 < count <= highest:
+        return f"names device {highest}, and there are {count}: {shown(pairs)}"
     sources, targets = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
     for what, counts in (("source", sources), ("target", targets)):
         device, n = counts.most_common(1)[0]

@@ -228,6 +228,19 @@ def _operands_then_result(context: Context, i: Instruction, operands: tuple[Shap
     return None
 
 
+def _all_gather_start(context: Context, i: Instruction, operands: tuple[Shape, ...]) -> str | None:
+    problem, shapes = _operands_then_result(context, i, operands), elements_of(i.shape)
+    if problem is not None or shapes is None:
+        return problem
+    try:
+        given = infer("all-gather", operands, i.attributes, shapes[1], {})
+    except ShapeError as error:
+        return f"{i.name} starts what cannot be: {error}"
+    if given is not None and not compatible(shapes[1], given):
+        return f"{i.name} promises {_words(shapes[1])} at {{1}}, but the all-gather gives {_words(given)}"
+    return None
+
+
 def _collective_permute_start(context: Context, i: Instruction, operands: tuple[Shape, ...]) -> str | None:
     shapes = elements_of(i.shape)
     if "slice_sizes" in i.attributes:
@@ -265,7 +278,7 @@ def _recv(context: Context, i: Instruction, operands: tuple[Shape, ...]) -> str 
 _EXPLICIT: Final[Mapping[str, Callable[[Context, Instruction, tuple[Shape, ...]], str | None]]] = {
     "copy": _copy_start,
     "all-reduce": _all_reduce_start,
-    "all-gather": _operands_then_result,
+    "all-gather": _all_gather_start,
     "collective-permute": _collective_permute_start,
     "send": _send,
     "recv": _recv,
