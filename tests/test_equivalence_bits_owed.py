@@ -113,7 +113,7 @@ def in_order(changed: dict[str, str], direction: str = "LT", swapped: bool = Fal
         (
             f"{x}b = {kind}[4] {changed.get('read', 'bitcast-convert')}({x})",
             f"{x}n = pred[4] compare({changed.get('tested', x + 'b')}, lb), direction={changed.get('below', 'LT')}",
-            f"{x}t = {kind}[4] {changed.get('over', 'xor')}({x}b, mb)",
+            f"{x}t = {kind}[4] {changed.get('over', 'xor')}({changed.get('turned', '{}b, mb').format(x, x)})",
             f"{x}s = {kind}[4] select({x}n, {x}t, {x}b)",
         )
         for x in "fp"
@@ -177,6 +177,14 @@ INNER_LOOP = (
     " v = f32[4] get-tuple-element(l), index=1\n w = f32[4] copy(b)"
 )
 
+KEEPING = (
+    NESTED.replace("(s32[], f32[4])", "(s32[], f32[4], f32[4])")
+    .replace("j = s32[] add", "k = f32[4] get-tuple-element(s), index=2\n j = s32[] add")
+    .replace("bitcast-convert(a)", "bitcast-convert(k)")
+    .replace("tuple(j, v)", "tuple(j, v, k)")
+)
+KEPT = INNER_LOOP.replace("(s32[], f32[4])", "(s32[], f32[4], f32[4])").replace("tuple(z, a)", "tuple(z, b, a)")
+
 BITS = {
     "a reduction that reads bits": folded("ROOT r = f32[] reduce(f, n), dimensions={0}, to_apply=of_bits"),
     "what such a reduction begins with": folded("ROOT r = f32[] reduce(p, k), dimensions={0}, to_apply=of_bits"),
@@ -190,6 +198,7 @@ BITS = {
     "a state of a loop": looped(READ_AS_BITS.format("a")),
     "a state that another one becomes": looped(HANDED_ON),
     "a state by which a loop ends": looped("v = f32[4] add(a, a)\n w = f32[4] add(b, b)", "c"),
+    "a state that a loop within a turn leaves as it is": with_functions(KEEPING, looped(KEPT)),
     "a state of a loop within a turn": with_functions(NESTED, looped(INNER_LOOP)),
     "a sum with zero": plus_zero("ROOT r = s32[4] bitcast-convert(f)"),
     "a sum with zero, in place": plus_zero("ROOT r = s32[4] bitcast(f)"),
@@ -297,6 +306,8 @@ CHANGED = {
     "the direction of the test": ({"below": "GT"}, False),
     "what is tested": ({"tested": "pb"}, False),
     "how it is turned": ({"over": "or"}, False),
+    "bits turned by themselves": ({"turned": "{}b, {}b"}, False),
+    "a mask turned by itself": ({"turned": "mb, mb"}, False),
     "the type of the bits": ({"kind": "u32", "mask": "4294967295"}, False),
     "numbers in place of bits": ({"read": "convert"}, False),
     "one side as it is": ({"second": "pb"}, False),

@@ -73,20 +73,18 @@ def ragged_dot(op: Operation, output: int, operand: int) -> Definition:
     only, and what lies beyond the last group is not read, so of all operands only a bound is known: any group may be
     the one. Cut along a batch dimension the groups change nothing, and it is a plain dot.
     """
-    ragged = op.attributes.integers("lhs_ragged_dims")
-    if len(ragged) != 1:
-        raise NotModelled("ragged-dot without exactly one ragged dimension")
+    (ragged,) = op.attributes.integers("lhs_ragged_dims")  # no other number of them is read
     lhs, rhs, out = operand_array(op, 0), operand_array(op, 1), output_array(op, output)
     for shape in (lhs, rhs):
         require_static("ragged-dot", shape)
     batch = [op.attributes.integers(f"{side}_batch_dims") for side in ("lhs", "rhs")]
     contracting = [op.attributes.integers(f"{side}_contracting_dims") for side in ("lhs", "rhs")]
-    if ragged[0] in batch[0]:
+    if ragged in batch[0]:
         if operand < 2:
             return dot(op, output, operand)
         return Definition("reads", out.dimensions, operand_array(op, 2).dimensions, FALSE)
     groups = op.attributes.integers("rhs_group_dims")
-    first = 1 if ragged[0] in contracting[0] else 0  # the slice of a group comes first
+    first = 1 if ragged in contracting[0] else 0  # the slice of a group comes first
     free = [j for j in range(lhs.rank) if j not in batch[0] and j not in contracting[0]]
     place = {j: first + i for i, j in enumerate((*batch[0], *free))}
     own = [j for j in range(rhs.rank) if j not in batch[1] and j not in contracting[1] and j not in groups]

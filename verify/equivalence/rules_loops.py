@@ -67,8 +67,9 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any], zeros: bool = False) -> lis
     numbered = [(free[0][i], positions[0][i], positions[1][j]) for i, j in pairs]
     if zeros:
         rules.use(ZEROS, "real")
-    read = read_beyond_numbers([*bodies[0], *bodies[1]], lambda x: seen(rules, goal, x), zeros)
-    exact = owed_bit_for_bit(read, bodies, numbered)
+    # The left turn speaks for both, as the right one is shown to be equal to it from whatever states.
+    read = read_beyond_numbers(bodies[0], lambda x: seen(rules, goal, x), zeros)
+    exact = owed_bit_for_bit(read, {state: bodies[0][1 + a] for state, a, _ in numbered})
     for state, a, b in numbered:
         equal = equal_tensors(loops[0].operands[a], loops[1].operands[b])
         equal += equal_tensors(bodies[0][1 + a], bodies[1][1 + b])
@@ -76,17 +77,15 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any], zeros: bool = False) -> lis
     return goals
 
 
-def owed_bit_for_bit(read: frozenset[Node], bodies: list[list[Node]], pairs: list[tuple[Node, int, int]]) -> set[Node]:
-    """The states of which more than their numbers is read in a turn, and those that these become from turn to turn;
-    each pair is the state with its numbers on both sides."""
-    found = {*read}
-    grown = len(found) > 0
-    while grown:
+def owed_bit_for_bit(read: frozenset[Node], turn: dict[Node, Node]) -> set[Node]:
+    """The states of which more than their numbers is read, and those that these are made of from turn to turn; `turn`
+    holds what a state becomes in one."""
+    found, before = {*read}, -1
+    while len(found) > before:
         before = len(found)
-        for state, a, b in pairs:
+        for state, after in turn.items():
             if state in found:
-                found |= below([bodies[0][1 + a], bodies[1][1 + b]])
-        grown = len(found) > before
+                found |= below([after])
     return found
 
 

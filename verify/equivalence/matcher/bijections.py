@@ -52,8 +52,7 @@ def candidates(search: Search, goal: Goal, left: Fold, right: Fold) -> Iterator[
         first = [s for full in later for s in _turned(full) if _fit(search, goal, s)]
     found = [*first, *later[:6]]
     yield from found
-    functions = [*functions_of(left), *functions_of(right)]
-    if functions_look_at(functions, lambda x: seen(search.rules, goal, x)) == "order":
+    if functions_look_at(functions_of(left), lambda x: seen(search.rules, goal, x)) == "order":
         yield from ([*step, True] for step in found)
 
 

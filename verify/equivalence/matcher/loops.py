@@ -44,8 +44,8 @@ def _by(search: Search, goal: Goal, a: Elem, b: Elem, pairs: list[list[int]]) ->
     """Two loops by the states that are equal, both zeros for one where nothing else helps and an order is looked at."""
     found: Proof | None = yield from search.step(goal, ["loop", pairs])
     if found is None and allowed(search, goal, "real"):
-        functions = [*a.node.bodies, *b.node.bodies]
-        if functions_look_at(functions, lambda x: seen(search.rules, goal, x)):
+        looks = functions_look_at(a.node.bodies, lambda x: seen(search.rules, goal, x))
+        if looks:
             found = yield from search.step(goal, ["loop", pairs, True])
     return found
 
