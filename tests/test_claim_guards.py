@@ -14,8 +14,9 @@ from hloproof.claims.operations.composed import _pair
 from hloproof.claims.operations.definition import Subject, definition_parts
 from hloproof.claims.operations.in_bounds import in_bounds_parts
 from hloproof.claims.operations.owed import OwedClaim
+from hloproof.claims.operations.partition import _in_a_row, _Source, partition_parts
 from hloproof.claims.operations.plain_definition import plain_converse, plain_definition
-from hloproof.claims.statements.relation import Piece
+from hloproof.claims.statements.relation import Piece, piece_of
 from hloproof.claims.statements.statement import Part
 from hloproof.claims.statements.witness import asked
 from hloproof.definitions.definition import Definition
@@ -150,6 +151,27 @@ def test_what_is_not_known_on_the_way_owes_what_is_not_known() -> None:
     assert owed_by(4, "").obligations() == ()  # nothing is read
     with pytest.raises(NotModelled, match="shuffle"):
         owed_by(4, "", unknown="shuffle").obligations()
+
+
+def supplied(*texts: str) -> list[Part]:
+    maps = OperandMaps(0, "moves", tuple(map(parse_map, texts)))
+    subject = about(8, 4)
+    return partition_parts(subject.op, subject.output_shape, [maps], reading(8, 4, eq(X0, X0)))
+
+
+@pytest.mark.parametrize(("last", "what"), [(3, "proved"), (4, "refuted"), (5, "refuted")])
+def test_neighbours_that_touch_overlap(last: int, what: str) -> None:
+    boxes = [f"(d0) -> (0), domain: d0 in [{lower}, {upper}]" for lower, upper in ((0, last), (4, 7))]
+    first, second = (_Source(n, piece_of(parse_map(t), n, "output-to-input", ())) for n, t in enumerate(boxes))
+    assert said(_in_a_row([first, second], 0)) == what
+    assert said(supplied(*boxes)) == what
+    assert said(_in_a_row([second, first], 0)) == "refuted"
+
+
+def test_a_map_that_leaves_a_choice_says_not_where_an_element_comes_from() -> None:
+    assert said(supplied("(d0) -> (d0 floordiv 2), domain: d0 in [0, 7]")) == "proved"
+    with pytest.raises(NotModelled, match="no single element"):
+        supplied("(d0)[s0] -> (s0), domain: d0 in [0, 7], s0 in [0, 3]")
 
 
 FUSED = """HloModule m
