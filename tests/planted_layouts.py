@@ -215,7 +215,18 @@ def _together(plan: str) -> str:
     )(plan)
 
 
+_TABLES: Final = entry(
+    """%a = (V, V) parameter(0)
+  %g = V get-tuple-element(%a), index=0
+  %x = V negate(%g)
+  %k = V abs(%g)
+  ROOT %o = (V, V) tuple(%x, %k)""",
+    "a: (f32[8], f32[8])",
+    "(f32[8], f32[8])",
+    header=", input_output_alias={ {}: (0, {}, may-alias) }",
+)
 HANDED_OVER: Final = [
+    Planted("a table apart from the one that is given away", _TABLES, (), (("o", "a"),)),
     Planted("behind a parameter", DONATED, (("z", "d"),), (("z", "d"),), edit=_behind),
     Planted("two results in one allocation", _PAIR, edit=_together),
     Planted(
@@ -382,4 +393,89 @@ IN_FLIGHT.extend(
     ]
 )
 
-PLANTED_LAYOUTS: Final = [*NAMED, *MADE, *LIBRARIES, *IN_FLIGHT, *HANDED_OVER, *OVERLAPPING]
+_LARGER_RESULT: Final = entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %y = f32[16]{0} custom-call(%x), custom_call_target="library", DECLARED
+  ROOT %o = f32[16]{0} negate(%y)""".replace("DECLARED", _DECLARED),
+    result="f32[16]",
+)
+_SORTED: Final = f"""{_LESS}
+%fz (p: f32[4,4]) -> f32[4,4] {{
+  %p = ROWS parameter(0)
+  ROOT %st = THAT sort(%p), dimensions={{0}}, to_apply=%lt
+}}
+"""
+_TURNED_INSIDE: Final = """%fz (p: f32[4,4]) -> f32[4,4] {
+  %p = ROWS parameter(0)
+  ROOT %n = THAT negate(%p)
+}
+"""
+_TWO_ROWS: Final = entry(
+    """%a = f32[2,8]{1,0} parameter(0)
+  %x = f32[2,8]{1,0} negate(%a)
+  %y = f32[2,8]{0,1} opt-barrier(%x)
+  ROOT %o = f32[2,8]{0,1} negate(%y)""",
+    "a: f32[2,8]",
+    "f32[2,8]",
+)
+_AT_ONCE: Final = entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %s = (V, V, u32[]) copy-start(%x), backend_config={"is_sync":SAID}
+  %y = V exponential(%a)
+  %d = V copy-done(%s)
+  ROOT %o = V add(%d, %y)"""
+)
+
+
+_OF_A_TUPLE: Final = _calling("%t", "library", _DECLARED.replace("(0, {})", "(0, {0})"))
+FURTHER: Final = [
+    Planted(
+        "a declared alias of what stands in a tuple twice",
+        _OF_A_TUPLE.replace("tuple(%x, %a)", "tuple(%x, %x)"),
+        _OVER,
+        _OVER,
+        comes_to="unknown",
+        sound=_OF_A_TUPLE,
+    ),
+    Planted(
+        "a declared alias of more bytes",
+        _LARGER_RESULT,
+        _OVER,
+        _OVER,
+        comes_to="unknown",
+        sound=_calling("%x, %a", "library", _DECLARED),
+    ),
+    _two_layouts("a fused sort in another layout", "%y = THAT fusion(%x), kind=kInput, calls=%fz", _SORTED),
+    replace(
+        _two_layouts(
+            "a fusion that gives another layout than it has",
+            "%y0 = ROWS fusion(%x), kind=kLoop, calls=%fz\n%y = THAT copy(%y0)",
+            _TURNED_INSIDE,
+            pairs=(("y0", "x"),),
+        ),
+        comes_to="unknown",
+    ),
+    Planted("rows for columns", _TWO_ROWS, sound=_TWO_ROWS.replace("[2,8]", "[1,8]")),
+    Planted("a copy at once", _AT_ONCE.replace("SAID", "false"), _OVER, _OVER, sound=_AT_ONCE.replace("SAID", "true")),
+    Planted(
+        "a part that lasts as the whole",
+        _PAIR,
+        edit=replaced(r"maybe-live-out(:\n value: <\d+ x )", r"output shape is |f32[8]|\1"),
+    ),
+    Planted(
+        "a name at another offset",
+        _CAST,
+        edit=replaced(
+            r"(: size )32(:\n value: <\d+ x .*\n)", r"\g<1>96\g<2> value: <77 b @0> (size=32,offset=64): f32[8]{0}\n"
+        ),
+    ),
+    Planted(
+        "a name in another allocation",
+        _CAST,
+        edit=replaced(r"\Z", "allocation 77: size 32:\n value: <77 b @0> (size=32,offset=0): f32[8]{0}\n"),
+    ),
+]
+
+PLANTED_LAYOUTS: Final = [*NAMED, *MADE, *LIBRARIES, *IN_FLIGHT, *HANDED_OVER, *OVERLAPPING, *FURTHER]

@@ -121,7 +121,8 @@ class Liveness:
     def synchronous(self, start: str) -> bool:
         """The start does all the work, so says its `backend_config` (`"is_sync":true`)."""
         config = text_of(self.values.instruction[start], "backend_config")
-        return config is not None and any(o.get("is_sync") is True for o in objects_of(config))
+        said = [o["is_sync"] for o in objects_of(config or "") if "is_sync" in o]
+        return bool(said) and all(word is True for word in said)
 
     # -- reads ------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement
 from hloproof.memory.plan import Plan, judged, where
-from hloproof.models.dataflow.alias_classes import positions, shape_at
 from hloproof.models.dataflow.async_chain import declared_aliases
 from hloproof.models.dataflow.in_place import in_place_operand
 from hloproof.models.hlo.attributes import Aliasing
@@ -75,12 +74,11 @@ def _donated(plan: Plan) -> Iterator[tuple[Key, Key, str]]:
         if not isinstance(e, Aliasing) or not 0 <= e.operand < len(entry.parameters):
             continue
         parameter = entry.parameters[e.operand]
-        shape = shape_at(entry.root.shape, e.output_index)
-        for at in positions(shape) if shape is not None else ():
-            a = plan.values.at((entry.root_name, (*e.output_index, *at)))
-            b = plan.values.at((parameter.name, (*e.operand_index, *at)))
-            if a is not None and b is not None and a != b:
-                yield a, b, "input_output_alias says so"
+        # An entry speaks of one buffer: of a tuple the table, not its elements.
+        a = plan.values.at((entry.root_name, e.output_index))
+        b = plan.values.at((parameter.name, e.operand_index))
+        if a is not None and b is not None and a != b:
+            yield a, b, "input_output_alias says so"
 
 
 def _results(plan: Plan) -> Iterator[Judgement]:
