@@ -8,13 +8,15 @@ from time import monotonic
 import pytest
 
 from hloproof.logic.formula import Formula, eq, le, lt
-from hloproof.models.expressions.expr import Expr, Var
+from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum
 from hloproof.models.tensor_rules.text import parse_tensor_rules
 from hloproof.results.verdict import Verdict
 from hloproof.tensor_rules import judge as judging
+from hloproof.tensor_rules.equality import TermEquality
 from hloproof.tensor_rules.facts import Facts
 from hloproof.tensor_rules.judge import check_tensor_rule
 from hloproof.tensor_rules.prove import RuleProof, prove_rule
+from hloproof.tensor_rules.terms import App, Cond, Elem, Fold, Num, Term
 
 a, b = Var("a"), Var("b")
 STATED = [
@@ -90,3 +92,71 @@ def test_a_proof_that_an_instance_contradicts_is_an_error_of_this_tool(monkeypat
     assert check_tensor_rule(false).verdict is Verdict.REFUTED
     monkeypatch.setattr(judging, "prove_rule", lambda rule, how: RuleProof(True))
     assert check_tensor_rule(false).verdict is Verdict.INTERNAL
+
+
+n, r, s, t, u, v = map(Var, "nrstuv")
+NOTHING = Num(Const(0))
+
+
+def apart(x: Expr) -> Term:
+    return App("multiply", (Elem("B", (x,)), Elem("A", (v,))))
+
+
+RANGES = [
+    # Cut at another variable of the same fold, or of one around it, the ranges are no box.
+    (
+        Fold("add", (("r", n), ("v", n)), Cond(lt(v, minimum(maximum(r, 0), n)), apart(r), NOTHING)),
+        Fold("add", (("t", n), ("v", minimum(maximum(r, 0), n))), apart(t)),
+        False,
+    ),
+    (
+        Fold("add", (("r", n),), Fold("add", (("v", n),), Cond(lt(v, r), Elem("A", (v,)), NOTHING))),
+        Fold("add", (("v", r),), App("multiply", (Num(n), Elem("A", (v,))))),
+        False,
+    ),
+    (
+        Fold("add", (("t", n), ("v", n)), Cond(lt(v, minimum(maximum(r, 0), n)), apart(t), NOTHING)),
+        Fold("add", (("t", n), ("v", minimum(maximum(r, 0), n))), apart(t)),
+        True,
+    ),
+    # Multiples of another variable are no steps of a range.
+    (
+        Fold("add", (("s", n), ("v", n)), Cond(eq(v % (s * s + 1), 0), apart(s), NOTHING)),
+        Fold("add", (("t", n), ("u", n.ceildiv(s * s + 1))), App("multiply", (Elem("B", (t,)), Elem("A", (u,))))),
+        False,
+    ),
+]
+
+
+A_V, B_V = Elem("A", (v,)), Elem("B", (v,))
+
+
+def multiples(of: Expr, term: Term, step: Expr | int = 3) -> Term:
+    return Cond(eq(of % step, 0), term, NOTHING)
+
+
+CASES = [
+    # Of 2 * v = 3 * w no more than v = 3 * w follows, which need not be even.
+    (multiples(v * 2, A_V), multiples(v * 2, Cond(eq(v % 2, 0), A_V, B_V)), False),
+    (multiples(v * -1, A_V), multiples(v, Cond(eq(v % 3, 0), A_V, B_V)), True),
+    # s * w is never 1 where s is 2 or more, and is s where w is 1.
+    (multiples(v, Cond(eq(v - 1, 0), A_V, B_V), s), multiples(v, Cond(eq(v - s, 0), A_V, B_V), s), False),
+    (multiples(v, Cond(eq(v * s - s, 0), A_V, B_V), s), multiples(v, Cond(eq(v - 1, 0), A_V, B_V), s), True),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "equal"), CASES)
+def test_multiples_are_those_of_an_integer(left: Term, right: Term, equal: bool) -> None:
+    assert TermEquality(Facts(monotonic() + 60)).equal(left, right, (le(2, s),)) is equal
+
+
+def test_a_fold_over_less_than_nothing_is_none() -> None:
+    left, right = Fold("add", (("v", n),), Elem("B", ())), App("multiply", (Num(n), Elem("B", ())))
+    for given, equal in (((le(0, n),), True), ((le(-1, n),), False)):
+        assert TermEquality(Facts(monotonic() + 60)).equal(left, right, given) is equal
+
+
+@pytest.mark.parametrize(("left", "right", "equal"), RANGES)
+def test_folds_are_over_ranges_of_their_own(left: Term, right: Term, equal: bool) -> None:
+    facts = Facts(monotonic() + 60)
+    assert TermEquality(facts).equal(left, right, (le(1, n),)) is equal

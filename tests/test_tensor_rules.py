@@ -77,6 +77,13 @@ WRONG = [
     ("A: [n]  P: [n]\npred P...\nA => A", "pred names tensors", 3, 3),
     ("A: [n]\npred\nA => A", "pred names tensors", 1, 1),
     ("A: [n]\nindex i + 1\nA => A", "index declares scalars by name", 3, 9),
+    (
+        "A: [n, n]\ndot(A, A, lhs_contract=[0], rhs_contract=[0], lhs_batch=[0], rhs_batch=[1]) => A",
+        "either contracted or a batch dimension",
+        3,
+        3,
+    ),
+    ("A: [n, m...]\ndot(A, A, lhs_contract=[0], rhs_contract=[1]) => A", "dimensions of different kinds", 3, 3),
     ("A: [n]\nslice(A, start=[0], limit=[n-m]) => A", "a minus between sizes has blanks", 3, 30),
 ]
 
@@ -148,6 +155,16 @@ LOWER = "reduce(slice(A, start=[1...], limit=[2...]), dims=[0], op=add)"
 UPPER = "reduce(slice(broadcast(a, shape=[1...], dims=[]), start=[k - 1...], limit=[k - 1...]), dims=[0], op=add)"
 EIGHT = "reshape(A, shape=[p]) => slice(reshape(A, shape=[p]), start=[0], limit=[min(p, 8)])"
 FALSE_PROOFS = {
+    "a window beyond its operand": "A: [n]\nindex i\nwhen m >= 0\n"
+    "A => slice(concatenate(A, dynamic-slice(A, start=[i], size=[m]), dim=0), start=[0], limit=[n])",
+    "elements that lie over each other": "A: [n]\n"
+    "A => slice(concatenate(A, pad(A, 0, low=[0], high=[n], interior=[0 - 1]), dim=0), start=[0], limit=[n])",
+    "steps that go nowhere": "A: [n]\nwhen n == 0, s != 0\n"
+    "A => slice(concatenate(A, slice(A, start=[0], limit=[n], stride=[s]), dim=0), start=[0], limit=[n])",
+    "parts that are not alike": "A: [n]\ndevices p\n"
+    "A => slice(concatenate(A, all-to-all(A, dim=0), dim=0), start=[0], limit=[n])",
+    "a size that is broadcast to another": "A: [n]\nwhen m >= 0\n"
+    "A => slice(concatenate(A, broadcast(A, shape=[m], dims=[0]), dim=0), start=[0], limit=[n])",
     "a truth that a select takes beside 1 is no real number": f"{CHOSEN}"
     "and(Q, and(compare(A, 0, direction=GT), compare(multiply(A, 4), 1, direction=LT))) => and(P, Q)",
     "slices say that each member of a group is two": f"A: [k...]  a: []\n"

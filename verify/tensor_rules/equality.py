@@ -159,9 +159,10 @@ class TermEquality:
         """Raises nothing: what may lose its value on the way, and sums with infinities, are not taken apart."""
         if op in ("add", "multiply") and (holds_infinity(a) or holds_infinity(b)):
             return False
-        left = self._pieces(op, a, given)
-        before, self._on_the_right = self._on_the_right, True
+        before = self._on_the_right
         try:
+            left = self._pieces(op, a, given)
+            self._on_the_right = True
             right = self._pieces(op, b, given)
             right = [p for p in right if not self._is_empty(op, p, given)]
         except NotKnown:
@@ -205,6 +206,8 @@ class TermEquality:
             out = [] if term.init is None else self._pieces(op, term.init, given)
             inside = (*given, *ranges(term.variables))
             for part in self._pieces(op, term.body, inside):
+                if any(size.free & {name for name, _ in term.variables} for _, size in part.variables):
+                    raise NotKnown  # a range that was cut where another begins: pieces are over ranges of their own
                 part = self._without_units(self._renamed(term.variables, part), given)
                 out += self._split(op, self._without_idle(op, part, given), given)
             return out
@@ -324,7 +327,7 @@ class TermEquality:
         for part in conjuncts(test):
             match part:
                 case Compare("==", Binary("mod", Var() as v, s), Const(0)) if op == "add" and v.name == name:
-                    if {n for n, _ in p.variables} & s.free or not self.facts.is_positive(given, s):
+                    if not self.facts.is_positive(given, s):  # facts of whoever asks: of sizes, not of p's variables
                         continue
                     elsewhere = [self._settled(g, (*inside, Not(part))) for g in p.factors]
                     if not any(g == Num(Const(0)) for g in elsewhere):

@@ -66,7 +66,7 @@ class Values:
     """That the right side is defined."""
     reorders: bool = False
     on_the_right: bool = False
-    _unknowns: list[tuple[Term, str, bool]] = field(default_factory=list)
+    _unknowns: list[tuple[Term, str]] = field(default_factory=list)
     _products: dict[SizeMonomial, str] = field(default_factory=dict)
     _roots: dict[str, Expr] = field(default_factory=dict)
     _exponentials: dict[SizeMonomial, Expr] = field(default_factory=dict)
@@ -369,21 +369,20 @@ class Values:
         return self.same(a, b)
 
     def _unknown(self, term: Term, truth: bool = False) -> str:
-        for other, name, right in self._unknowns:
-            if other == term or ((not right or is_total(other)) and self._alike(other, term)):
+        for other, name in self._unknowns:
+            if other == term or self._alike(other, term):
                 self._has_value(other, name)
                 return name
-        if self.on_the_right and self.kind == "reals" and not is_total(term):
-            raise NotKnown  # nothing says that it has a value
         name = f"v.{next(self.fresh)}"
         self._has_value(term, name)
         if not truth:
             self._names.add(name)
-        self._unknowns.append((term, name, self.on_the_right))
+        self._unknowns.append((term, name))
         return name
 
     def _has_value(self, term: Term, name: str) -> None:
-        """That an unknown has a value, where that is not so of all: on the left it may have one in a branch alone."""
+        """That an unknown has a value, where that is not so of all: on the left it may have one in a branch alone; on
+        the right it is owed, and of what the left side does not have nothing says so."""
         if self.kind == "reals" and not is_total(term):
             self._defined((), eq(Var(f"has.{name}"), 1))
 
