@@ -66,23 +66,20 @@ def _inside(rule: RuleBase, b: Bounded, values: Mapping[str, int]) -> bool:
     return value_of(rule, b.lower, values) <= value_of(rule, b.expr, values) <= value_of(rule, b.upper, values)
 
 
-def _outside(rule: RuleBase, b: Bounded, values: Mapping[str, int]) -> bool:
-    """Whether the constraint has a value, and is false: no other constraint changes that."""
-    try:
-        return not _inside(rule, b, values)
-    except UndefinedValue:
-        return False
-
-
 def _all_inside(rule: RuleBase, bounds: tuple[Bounded, ...], values: Mapping[str, int]) -> bool:
-    """Whether all constraints hold; those that have a value everywhere are asked first, so that one may keep another
-    from being asked where it has none. Raises UndefinedValue."""
-    return all(_inside(rule, b, values) for b in sorted(bounds, key=_partial))
+    """Whether all constraints hold. Where one that has a value everywhere is false, the others are not asked; else each
+    of them must have a value, in whatever order they stand. Raises UndefinedValue."""
+    if not all(_inside(rule, b, values) for b in bounds if not _partial(b)):
+        return False
+    found = [_inside(rule, b, values) for b in bounds if _partial(b)]
+    return all(found)
 
 
 def _partial(b: Bounded) -> bool:
     return any(
-        isinstance(n, Binary) and n.op in ("floordiv", "ceildiv", "mod") and not isinstance(n.rhs, Const)
+        isinstance(n, Binary)
+        and n.op in ("floordiv", "ceildiv", "mod")
+        and not (isinstance(n.rhs, Const) and n.rhs.value)
         for e in (b.expr, b.lower, b.upper)
         for n in postorder(e)
     )
@@ -101,7 +98,7 @@ def _expression(rule: ExpressionRule, values: Mapping[str, int]) -> _Outcome:
 
 def _constraints(rule: ConstraintRule, values: Mapping[str, int]) -> _Outcome:
     try:
-        before = not any(_outside(rule, b, values) for b in rule.before) and _all_inside(rule, rule.before, values)
+        before = _all_inside(rule, rule.before, values)
     except UndefinedValue:
         return "inapplicable"
     try:

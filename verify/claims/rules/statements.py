@@ -1,9 +1,8 @@
 """What a rule says, as statements about integers.
 
 An expression has no value where a divisor in it is zero. A rule speaks of points where its left side has a value; there
-its right side must have one. Constraints on the left have a value where one of them is false, whatever the others are:
-`x in [1, 5], 7 mod x in [0, 1]` has one at every point, since at 0 the first is false. Of those on the right the ones
-without such divisors come first.
+its right side must have one. Constraints without such divisors come first, and one of them that is false is enough:
+`x in [1, 5], 7 mod x in [0, 1]` has a value at every point, since at 0 the first is false.
 """
 
 from __future__ import annotations
@@ -52,8 +51,8 @@ def statements_of(rule: Rule) -> tuple[RuleStatement, ...]:
             given = (*rule.conditions, *before)
             if rule.never:
                 return (RuleStatement((*given, *left), (NEVER,), "there are no points", "there is a point"),)
-            # Where all of the left side has a value, and where one of its constraints is false beside others.
-            valued = (before, *_false_at(rule.before)) if before else ((),)
+            # Where all of the left side has a value, and where a false constraint gives it one.
+            valued = (before, *_false_at(_total(rule.before))) if before else ((),)
             total = _total(rule.after)
             return (
                 *(s for at in valued for s in _right_side_defined((*rule.conditions, *at, *total), after)),
@@ -119,20 +118,18 @@ def _right_side_defined(given: tuple[Condition, ...], owed: tuple[Condition, ...
 
 
 def _nothing_added(right: tuple[Condition, ...], before: Sequence[Bounded]) -> Iterator[RuleStatement]:
-    """Where the right side holds, no constraint of the left one is false. Each is asked wherever it has a value itself:
-    where another has none, one that is false still leaves the point out."""
-    total = _total(before)
-    apart = [b for b in before if _defined_bounds([b])]
-    for given, goals in ((right, total), *(((*right, *total, *_defined_bounds([b])), _inside([b])) for b in apart)):
+    """Where the right side holds, the left one does. Its constraints that always have a value are asked of every point:
+    where they do not hold, a point is added whether or not the others have a value."""
+    total, owed = _total(before), _defined_bounds(before)
+    others = _inside([b for b in before if _defined_bounds([b])])
+    for given, goals in ((right, total), ((*owed, *right, *total), others)):
         if goals:
             yield RuleStatement(given, goals, "no point is added", "a point is added")
 
 
-def _false_at(before: Sequence[Bounded]) -> Iterator[tuple[Condition, ...]]:
-    """For each constraint, that it has a value and is false: below its interval, or above."""
-    for b in before:
-        for missed in (Condition("<", b.expr, b.lower), Condition("<", b.upper, b.expr)):
-            yield (*_defined_bounds([b]), missed)
+def _false_at(total: Sequence[Condition]) -> Iterator[tuple[Condition, ...]]:
+    """For each of these comparisons, that it is false."""
+    return ((Condition("<", c.rhs, c.lhs),) for c in total)
 
 
 def _defined_bounds(bounded: Sequence[Bounded]) -> tuple[Condition, ...]:
