@@ -111,10 +111,17 @@ _CHOICES: Final = {
     "called": "q = pred[] call(), to_apply=who",
     "received": "fed = (pred[], token[]) infeed(t)\n  q = pred[] get-tuple-element(fed), index=0",
     "in flight": "fs = ((), pred[], u32[]) async-start(), calls=who\n  q = pred[] async-done(fs)",
+    "part of what flew": 'fs = ((), (pred[], u32[]), u32[]) async-start(), calls=whose, async_execution_thread="x"\n'
+    "  fd = (pred[], u32[]) async-done(fs)\n  q = pred[] get-tuple-element(fd), index=0",
+    "copied in flight": "g = pred[] parameter(1)\n  fs = (pred[], pred[], u32[]) copy-start(g)\n"
+    "  q = pred[] copy-done(fs)",
 }
 _WHO: Final = (
     "who {\n  own = u32[] partition-id()\n  zero = u32[] constant(0)\n"
     "  ROOT q = pred[] compare(own, zero), direction=EQ\n}\n"
+    "whose {\n  own = u32[] partition-id()\n  zero = u32[] constant(0)\n"
+    "  q = pred[] compare(own, zero), direction=EQ\n  ROOT r = (pred[], u32[]) tuple(q, own)\n}, "
+    'execution_thread="x"\n'
 )
 
 
@@ -175,6 +182,8 @@ CASES: Final = {
             ("called", "unknown"),
             ("received", "unknown"),
             ("in flight", "unknown"),
+            ("part of what flew", "unknown"),
+            ("copied in flight", "proved"),
         )
     },
     "a device that is not there": (_flat("r1 s1 R1 S1").replace("{{0,1}}", "{{0,2}}"), "refuted"),

@@ -9,6 +9,9 @@ from typing import Final
 import pytest
 
 from hloproof.claims.asynchronous import judge
+from hloproof.fuzz.asynchronous.alias_checks import check_aliases
+from hloproof.models.dataflow.alias_classes import Buffers
+from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.hlo.parser import parse_module
 
 _NUMBERS: Final = "f32[8] constant({1,2,3,4,5,6,7,8})"
@@ -573,6 +576,15 @@ def test_what_goes_round_in_flight_may_be_one_array() -> None:
     )
     assert _refuted(text.replace("NAME", "keeps")) == set()
     assert "hazard-overwrite" in _refuted(text.replace("NAME", "news"))
+
+
+def test_what_two_branches_bind_as_one_operand_may_be_either() -> None:
+    text = _bound_in_branches("k").replace("conditional(g, t, t)", "conditional(g, t, h)")
+    module = parse_module(text.replace("  q =", "  h = (((), f32[8], u32[]), f32[8]) tuple(s, p)\n  q =", 1))
+    assert check_aliases(module)
+    values = Buffers(module).values
+    assert values[HloPosition("two", "x")] == {HloPosition("e", "o"), HloPosition("e", "p")}
+    assert values[HloPosition("two", "y")] == {HloPosition("e", "k")}
 
 
 def test_one_array_bound_twice_by_an_update_is_not_proved() -> None:

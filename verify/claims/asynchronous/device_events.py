@@ -39,6 +39,8 @@ _DIFFER: Final = frozenset(
     }
 )
 """What may give every device another result."""
+_ALIKE: Final = frozenset({"all-reduce", "all-gather", "copy"})
+"""What gives all devices of a group one result in flight, too."""
 _MOST_EVENTS: Final = 5000
 _SOURCE_TARGET: Final = re.compile(r'_xla_send_recv_source_target_pairs="?(\{[\d,{}\s]*\})')
 _PAIR: Final = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
@@ -222,7 +224,8 @@ class Schedule:
         while stack:
             at = stack.pop()
             i = self.chains.flow.instruction(at)
-            if _plain(i.opcode) in _DIFFER or (self.chains.links.get(at) is not None and not self._is_plain_done(i)):
+            link = self.chains.links.get(HloPosition(at.computation, at.instruction))
+            if _plain(i.opcode) in _DIFFER or (link is not None and link.opcode not in _ALIKE):
                 return at, given
             back: Iterable[HloPosition] = self.chains.flow.sources(at)
             if i.opcode == "parameter" and at.computation == self.module.entry_name:
@@ -245,11 +248,6 @@ class Schedule:
                     seen.add(source)
                     stack.append(source)
         return None, sorted(given)
-
-    @staticmethod
-    def _is_plain_done(i: Instruction) -> bool:
-        """The done of what gives all devices of a group one result, and its start."""
-        return i.opcode.removesuffix("-done").removesuffix("-start") in ("all-reduce", "all-gather", "copy")
 
     def _all_of(self, computation: str, names: Iterable[str]) -> Iterator[HloPosition]:
         for name in names:
