@@ -203,6 +203,43 @@ def test_who_waits_for_ever_is_told(text: str, said: str) -> None:
     assert said == "refuted" or "refuted" not in verdicts
 
 
+def _rotated(turn: str, last: str) -> str:
+    """A loop that carries two recvs, one each way: a turn begins the next ones, and ends those of the turn before."""
+    state = f"(s32[], {_STATE}, {_STATE})"
+    carried = {"R1": "rd1b = (f32[8], token[]) recv-done(x), channel_id=1"}
+    carried["R2"] = "rd2b = (f32[8], token[]) recv-done(y), channel_id=2"
+    body = (
+        f"turn {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        f"  x = {_STATE} get-tuple-element(st), index=1\n  y = {_STATE} get-tuple-element(st), index=2\n"
+        "  t = token[] after-all()\n  p = f32[8] constant({1,2,3,4,5,6,7,8})\n"
+        + "".join(f"  {carried.get(word) or _line(word)}\n" for word in turn.split())
+        + f"  one = s32[] constant(1)\n  j = s32[] add(k, one)\n  ROOT r = {state} tuple(j, r1n, r2n)\n}}\n"
+        f"more {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        "  m = s32[] constant(2)\n  ROOT l = pred[] compare(k, m), direction=LT\n}\n"
+    )
+    ended = [
+        f"x = {_STATE} get-tuple-element(w), index=1",
+        f"y = {_STATE} get-tuple-element(w), index=2",
+        *(carried.get(word) or _line(word) for word in last.split()),
+    ]
+    lines = [*_lines("r1 r2 s1 s2 S1 S2"), "zero = s32[] constant(0)", f"i = {state} tuple(zero, r1, r2)"]
+    return _module([*lines, f"w = {state} while(i), condition=more, body=turn", *ended], body)
+
+
+@pytest.mark.parametrize(
+    ("turn", "said"),
+    [
+        ("r1n r2n R1 R2 s1n s2n S1n S2n", "proved"),
+        ("R1 R2 r1n r2n s1n s2n S1n S2n", "proved"),
+        ("r1n r2n R1 R2 s1n S1n", "refuted"),
+        ("r1n r2n R1 R2", "refuted"),
+    ],
+)
+def test_a_turn_ends_what_the_turn_before_began(turn: str, said: str) -> None:
+    verdicts = {f.verdict.value for f in _found(_rotated(turn, "R1 R2"))}
+    assert verdicts == {said} if said == "proved" else said in verdicts
+
+
 def test_what_is_taken_for_granted_is_said() -> None:
     assumed = {name: {a for f in _found(CASES[name][0]) for a in f.assumptions} for name in CASES}
     assert assumed["a loop without an end"] == {"the loop w, which has no end, counts once"}

@@ -65,10 +65,10 @@ def _waiting(schedules: Sequence[Schedule]) -> tuple[_Problems, _Problems]:
     found: list[_Problems] = []
     perhaps: _Problems = {}
     for schedule in schedules:
-        stuck, all_known = stuck_devices(schedule, Meeting.KNOWN)
-        found.append(stuck)
-        if not stuck and not all_known:
-            stuck, _ = stuck_devices(schedule, Meeting.ALL)
+        stuck, dones_are_known, groups_are_known = stuck_devices(schedule, Meeting.KNOWN)
+        found.append(stuck if dones_are_known else {})
+        if not stuck and not groups_are_known:
+            stuck, *_ = stuck_devices(schedule, Meeting.ALL)
         for place, why in stuck.items():
             perhaps.setdefault(place, f"whether {why}")
     sure = found[0] if all(found) else {}

@@ -69,8 +69,8 @@ class Event:
     channel: str = ""
     starts: tuple[HloPosition, ...] = ()
     """What a done ends."""
-    recvs: tuple[HloPosition, ...] = ()
-    """The recvs that a done waits for."""
+    recvs: tuple[tuple[HloPosition, ...], ...] = ()
+    """The recvs that a done waits for, of each start."""
     inside: tuple[Event, ...] = ()
     within: tuple[str, ...] = ()
     """The branches, and the loops of unknown turns, that it stands in, outermost first: whether and how often it
@@ -166,7 +166,8 @@ class Schedule:
                 yield Event(place, "meet", starts=(place,))
         elif link is not None and link.role == "done":
             starts = tuple(sorted(self.chains.starts.get(place, ())))
-            yield Event(place, "done", starts=starts, recvs=tuple(dict.fromkeys(self._received(starts, path))))
+            recvs = tuple(tuple(dict.fromkeys(self._received(s, path))) for s in starts)
+            yield Event(place, "done", starts=starts, recvs=recvs)
             yield from (Event(place, "meet", starts=(s,)) for s in starts if self._meets(s))
 
     def _meets(self, start: HloPosition) -> bool:
@@ -198,14 +199,13 @@ class Schedule:
             yield from self._of(body.name, path, where)
             yield from asked
 
-    def _received(self, starts: Iterable[HloPosition], path: tuple[str, ...]) -> Iterator[HloPosition]:
-        """The recvs among these starts, and in the computations that they run."""
-        for start in starts:
-            run = self.chains.runs(self.chains.flow.instruction(start))
-            if self.chains.flow.instruction(start).opcode == "recv":
-                yield start
-            elif run is not None and self._is_busy(run):
-                yield from (e.place for e in every(self._of(run, path, ())) if e.opcode == "recv")
+    def _received(self, start: HloPosition, path: tuple[str, ...]) -> Iterator[HloPosition]:
+        """A start that is a recv, and the recvs in the computation that it runs."""
+        run = self.chains.runs(self.chains.flow.instruction(start))
+        if self.chains.flow.instruction(start).opcode == "recv":
+            yield start
+        elif run is not None and self._is_busy(run):
+            yield from (e.place for e in every(self._of(run, path, ())) if e.opcode == "recv")
 
     # -- what devices decide ----------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
@@ -51,10 +51,13 @@ class _Devices:
         self.devices = _devices(schedule)
         self.threads = [_Thread(d, schedule.events) for d in self.devices]
         self._begun: dict[tuple[int, HloPosition], list[_Thread]] = {}
-        self.groups_are_known = True
+        self.groups_are_known = self.dones_are_known = True
         self._sent: Counter[_Transfer] = Counter()
         self._taken: Counter[_Transfer] = Counter()
-        self._awaited: dict[tuple[int, HloPosition], list[_Transfer]] = {}
+        self._awaited: dict[tuple[int, HloPosition], list[list[_Transfer]]] = {}
+        """What has begun at a recv and is not ended, the oldest first."""
+        self._order: dict[int, list[HloPosition]] = {}
+        """Of a device the starts that are not ended, the oldest first."""
         self._arrived: Counter[tuple[int, HloPosition]] = Counter()
         self._partners: dict[tuple[int, HloPosition], frozenset[int]] = {}
 
@@ -77,13 +80,14 @@ class _Devices:
             case "send":
                 self._sent.update((a, b, e.channel, e.pairs) for a, b in e.pairs if a == d)
             case "recv":
-                self._awaited.setdefault((d, e.place), []).extend(
-                    (a, b, e.channel, e.pairs) for a, b in e.pairs if b == d
-                )
+                begun = [(a, b, e.channel, e.pairs) for a, b in e.pairs if b == d]
+                self._awaited.setdefault((d, e.place), []).append(begun)
+                self._order.setdefault(d, []).append(e.place)
             case "begin":
-                thread_inside = _Thread(d, e.inside)
-                self.threads.append(thread_inside)
-                self._begun.setdefault((d, e.place), []).append(thread_inside)
+                beside = _Thread(d, e.inside)
+                self.threads.append(beside)
+                self._begun.setdefault((d, e.place), []).append(beside)
+                self._order.setdefault(d, []).append(e.place)
             case "arrive":
                 self._arrived[d, e.place] += 1
             case "meet":
@@ -91,19 +95,44 @@ class _Devices:
                     self._arrived[other, s] >= self._arrived[d, s] for s in e.starts for other in self._met(d, s)
                 )
             case "done":
-                if not all(t.is_over for s in e.starts for t in self._begun.get((d, s), ())):
-                    return False
-                wanted = Counter(self.wanted(d, e.recvs))
-                if any(self._taken[w] + n > self._sent[w] for w, n in wanted.items()):
-                    return False
-                self._taken.update(wanted)
-                for recv in e.recvs:
-                    self._awaited.pop((d, recv), None)
+                return self._ends(d, e)
         return True
 
-    def wanted(self, device: int, recvs: Iterable[HloPosition]) -> list[_Transfer]:
-        """What a device has begun to receive there, and not ended."""
-        return [w for recv in recvs for w in self._awaited.get((device, recv), ())]
+    def _ends(self, d: int, e: Event) -> bool:
+        """A done ends the oldest of what it may belong to. Where others are open that wait for something else, it is
+        not known which it is, and all have to be there."""
+        order = self._order.get(d, [])
+        mine = [s for s in order if s in e.starts]
+        if not mine:
+            return True
+        needs = {s: self.wanted(d, e, s) for s in mine}
+        chosen = mine[:1]
+        if len({tuple(sorted(n)) for n in needs.values()}) > 1 or any((d, s) in self._begun for s in mine[1:]):
+            chosen, self.dones_are_known = list(dict.fromkeys(mine)), False
+        if not all(self._begun[d, s][0].is_over for s in chosen if self._begun.get((d, s))):
+            return False
+        wanted = Counter(w for s in chosen for w in needs[s])
+        if any(self._taken[w] + n > self._sent[w] for w, n in wanted.items()):
+            return False
+        self._taken.update(needs[mine[0]])
+        order.remove(mine[0])
+        if self._begun.get((d, mine[0])):
+            self._begun[d, mine[0]].pop(0)
+        for recv in self._recvs(e, mine[0]):
+            if self._awaited.get((d, recv)):
+                self._awaited[d, recv].pop(0)
+            if recv != mine[0] and recv in order:
+                order.remove(recv)
+        return True
+
+    @staticmethod
+    def _recvs(e: Event, start: HloPosition) -> tuple[HloPosition, ...]:
+        return e.recvs[e.starts.index(start)]
+
+    def wanted(self, device: int, e: Event, start: HloPosition) -> list[_Transfer]:
+        """What a device has begun to receive for a start, and not ended."""
+        queues = (self._awaited.get((device, recv)) for recv in self._recvs(e, start))
+        return [w for queue in queues if queue for w in queue[0]]
 
     def _met(self, device: int, place: HloPosition) -> frozenset[int]:
         """Those that a device waits for in a collective operation."""
@@ -116,23 +145,23 @@ class _Devices:
         return self._partners[key]
 
 
-def stuck_devices(schedule: Schedule, meeting: Meeting) -> tuple[dict[HloPosition, str], bool]:
-    """The recvs that some device waits for without end, and in which words; and whether the groups of all collective
-    operations on the way are known."""
+def stuck_devices(schedule: Schedule, meeting: Meeting) -> tuple[dict[HloPosition, str], bool, bool]:
+    """The recvs that some device waits for without end, in which words; whether it is known what each done ends, and
+    which groups collective operations have."""
     devices = _Devices(schedule, meeting)
     devices.run()
     out: dict[HloPosition, str] = {}
     for thread in devices.threads:
         e = thread.events[thread.at]
         said = f"device {thread.device} waits for ever at {e.place.instruction}"
-        wanted = (r for r in e.recvs if devices.wanted(thread.device, (r,)))
-        if (recv := next(wanted, None)) is not None:
-            out.setdefault(recv, said)
+        for start, recvs in zip(e.starts, e.recvs, strict=False):
+            if devices.wanted(thread.device, e, start):
+                out.setdefault(recvs[0], said)
     if devices.threads and not out:
         thread = devices.threads[0]
         said = f"device {thread.device} waits for ever at {thread.events[thread.at].place.instruction}"
         out = {t.place: said for t in schedule.transfers()[:1]}
-    return out, devices.groups_are_known
+    return out, devices.dones_are_known, devices.groups_are_known
 
 
 def _devices(schedule: Schedule) -> list[int]:
