@@ -299,3 +299,17 @@ def test_a_call_of_the_library_that_is_seen_outside_is_no_plain_topk() -> None:
 
     proved(called(""), largest("", 0), "exact")
     unproved(called(", custom_call_has_side_effect=true"), largest("", 0), "rounding")
+
+
+def sorted_constant(direction: str) -> str:
+    return entry(
+        "c = s32[3] constant({3, 1, 2})",
+        "ROOT r = s32[3] sort(c), dimensions={0}, is_stable=true, to_apply=below",
+        before="below { a = s32[] parameter(0)\n b = s32[] parameter(1)\n"
+        f" ROOT r = pred[] compare(a, b), direction={direction}\n}}\n",
+    )
+
+
+def test_a_constant_is_not_sorted_by_what_puts_an_element_before_itself() -> None:
+    proved(sorted_constant("LT"), entry("ROOT r = s32[3] constant({1, 2, 3})"), "exact")
+    unproved(sorted_constant("LE"), entry("ROOT r = s32[3] constant({1, 2, 3})"), "rounding")
