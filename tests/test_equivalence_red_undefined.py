@@ -190,7 +190,21 @@ def beside(more: str) -> tuple[str, str, str]:
     return summed(), summed(*lines, "ROOT r = f32[] reduce(y, n), dimensions={0}, to_apply=add"), "real"
 
 
+SENT = "q = f32[4] collective-permute(b), source_target_pairs={{0,0}}"
+"""An operation of which nothing is known but that numbers give numbers."""
+
 PAIRS = {
+    "a maximum of nothing, sent": cancelled(
+        "v = f32[0] slice(p), slice={[0:0]}",
+        "c = f32[] constant(-inf)",
+        "m = f32[] reduce(v, c), dimensions={0}, to_apply=maximum",
+        "b = f32[4] broadcast(m), dimensions={}",
+        SENT,
+    ),
+    "a maximum of infinities, sent": cancelled(
+        "c = f32[] constant(-inf)", "d = f32[4] broadcast(c), dimensions={}", "b = f32[4] maximum(d, d)", SENT
+    ),
+    "bits in another shape, sent": cancelled("m = s32[2,2] reshape(n)", "b = f32[4] bitcast(m)", SENT),
     "a root less itself beside what is summed": beside("subtract(s, s)"),
     "sums of roots": two_sums("copy(s)"),
     "sums of quotients": two_sums("divide(o, p)"),
