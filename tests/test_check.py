@@ -21,6 +21,8 @@ from hloproof.models.hlo.module import Operation
 from hloproof.models.indexing import OperandMaps
 from hloproof.models.maps.indexing_map import identity
 from hloproof.models.specs.folder import specs_folder
+from hloproof.pipeline.file_cache import FileCache
+from hloproof.pipeline.options import Options, Selection
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = str(specs_folder() / "examples" / "attention.hlo")
@@ -491,3 +493,34 @@ def test_all_of_a_packed_file_is_read(what: str, capsys: pytest.CaptureFixture[s
     Path("dumps/m.txt.gz").write_bytes(data)
     for path in ("m.hlo.gz", "dumps"):
         assert check(path, capsys=capsys)[0] == expected, path
+
+
+ASKED = [
+    {"selection": Selection(only=("layout",))},
+    {"selection": Selection(skip=("layout",))},
+    {"selection": Selection(instructions=("r",))},
+    {"cross": True},
+    {"obligation_seconds": 1.0},
+    {"layout_sensitive": True},
+    {"after_copy_insertion": True},
+    {"index_width": 32},
+]
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: next(iter(asked)))
+def test_what_was_kept_of_another_question_is_no_answer(asked: dict[str, Any]) -> None:
+    plain, other = (FileCache(Options(cache=Path("kept.db"), **more)) for more in ({}, asked))
+    keys = [cache.key("m.hlo", REVERSE) for cache in (plain, other, plain)]
+    assert keys[0] and keys[0] == keys[2] != keys[1]
+    assert (
+        len({keys[0], plain.key("n.hlo", REVERSE), plain.key("m.hlo", OPAQUE), plain.key("m.hlo", REVERSE, "x")}) == 4
+    )
+    plain.close()
+    other.close()
+
+
+def test_a_claim_that_was_left_out_before_is_judged_now(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.hlo").write_text(OPEN)
+    assert check("m.hlo", "--only", "in-bounds", capsys=capsys)[0] == 0
+    assert check("m.hlo", "--instruction", "r", capsys=capsys)[0] == 0
+    assert check("m.hlo", capsys=capsys)[0] == 1
