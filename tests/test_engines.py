@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from random_obligations import obligation as random_obligation
 
+from hloproof.engines import door, portfolio, procedures
 from hloproof.engines import enumeration as enumerate_points
-from hloproof.engines import portfolio, procedures
 from hloproof.engines.budget import DEFAULT, Budget
 from hloproof.engines.gave_up import GaveUp, NotExpressible
 from hloproof.engines.isl import encode as encode_isl
@@ -51,6 +51,7 @@ TWO_CHOICES = disj(conj(eq(d, 0), ONE_OR_TWO, disj(eq(x, 3), eq(x, 4))), conj(eq
 """About one variable in two ways: without a point where d is 0, with one where it is 1."""
 QUOTIENT_INSIDE = conj(eq(Var("v") // 3, x), le(w, Var("v")))
 BRANCHES = disj(conj(eq(w, 0), eq(x, 0)), conj(eq(w, 1), eq(d, 0)))
+EITHER = Or((TRUE, TRUE))
 BOX = (("w", Interval(0, 1)), ("v", Interval(0, 1)))
 ENGINES = {
     "isl": lambda o: encode_isl.find_counterexample(o, 10**7),
@@ -159,6 +160,8 @@ TABLE: list[tuple[str, Obligation, bool]] = [
     ("... exactly", owed(ne(x, 2**64 + 5), le(2**64, x), x=(0, 2**65)), False),
     ("... in a divisor", owed(lt(x // (2**64 + 1), 3), x=(0, 3 * 2**64 + 2)), True),
     ("... in a divisor, one more", owed(lt(x // (2**64 + 1), 3), x=(0, 3 * 2**64 + 3)), False),
+    ("choices that all hold", owed(FALSE, Or((conj(EITHER, EITHER), conj(EITHER, EITHER))), x=(0, 9)), False),
+    ("... beside one that does not", owed(ne(x, 1), conj(Or((Not(EITHER), EITHER)), ONE_OR_TWO), x=(0, 9)), False),
     ("digits under a quantifier", owed(some("w", 0, 5, eq((x * 6 + w) // 6, x)), x=(0, 9)), True),
     ("... and more of it", owed(some("w", 0, 5, conj(eq((x * 6 + w) // 6, x), le(5, w))), x=(0, 9)), True),
     ("... beyond the radix", owed(some("w", 6, 9, eq((x * 6 + w) // 6, x)), x=(0, 9)), False),
@@ -181,6 +184,7 @@ TABLE: list[tuple[str, Obligation, bool]] = [
     ("... or is said not to be", owed(eq((d // k) * k + d % k, d), ne(k, 0), d=(-5, 5), k=(-3, 3)), True),
 ]
 
+QUOTIENT: dict[str, None] = dict.fromkeys(("q'0", "x", "k"))
 SYMBOLIC: list[tuple[str, Obligation, bool]] = [
     ("the whole by a symbol", owed(eq((d // k) * k + d % k, d), ne(k, 0), d=None, k=None), True),
     ("mod has the divisor's sign", owed(le(0, d % k), ne(k, 0), d=None, k=None), False),
@@ -191,6 +195,7 @@ SYMBOLIC: list[tuple[str, Obligation, bool]] = [
     ("rounded up by a symbol", owed(eq(d.ceildiv(k), -(-d // k)), ne(k, 0), d=None, k=None), True),
     ("... by what is added", owed(eq(d.ceildiv(k), (d + k - 1) // k), ne(k, 0), d=None, k=None), False),
     ("... to a positive one", owed(eq(d.ceildiv(k), (d + k - 1) // k), lt(0, k), d=None, k=None), True),
+    ("a variable with the name of a quotient", owed(eq(x // k, Var("q'0")), ne(k, 0), **QUOTIENT), False),
     ("half of a multiple", owed(eq(x * 3 * k // (k * 2), x), ne(k, 0), x=None, k=None), False),
 ]
 
@@ -337,6 +342,24 @@ def test_no_point_is_a_counterexample_under_another_rounding() -> None:
     wrong = owed(le(0, d // 2), d=(-9, 9))
     assert is_counterexample(wrong, {"d": -1})
     assert not is_counterexample(replace(wrong, rounding=RoundingSemantics("trunc")), {"d": -1})
+
+
+def test_none_and_one_without_bounds_are_two() -> None:
+    both = (owed(FALSE, d=None), owed(FALSE))
+    for asked in (both, both[::-1]):
+        for obligation, outcome in zip(asked, door.prove(asked), strict=True):
+            assert outcome.verdict == "refuted" and is_counterexample(obligation, dict(outcome.model))
+
+
+@pytest.mark.parametrize("stage", ["z3 on SMT-LIB", "cvc5"])
+def test_remarks_are_not_read(stage: str) -> None:
+    """A label or a name of several lines: what stood behind the first was part of the question."""
+    more = "a\n(assert false)\r\n(assert false)"
+    for obligation in (replace(owed(FALSE, d=(0, 1)), label=more), Obligation(((more, Interval(0, 1)),), FALSE)):
+        try:
+            assert procedures.asked(stage, obligation, DEFAULT) is not None
+        except NotExpressible:  # cvc5 is not installed
+            pytest.skip("cvc5 is not installed")
 
 
 def test_terms_are_put_in_the_place_of_free_variables_only() -> None:

@@ -25,7 +25,8 @@ LONGEST_CHAIN: Final = 1024
 def key(obligation: Obligation) -> str:
     """A digest that two obligations share exactly when their normal forms are equal (up to collisions of BLAKE2b)."""
     place = _Place({name: f"v{i}" for i, (name, _) in enumerate(obligation.variables)})
-    variables = ";".join(_interval_text(i) for _, i in obligation.variables)
+    # Of none and of one without bounds the list is empty text; the model of one is not the model of the other.
+    variables = ";".join(_interval_text(i) for _, i in obligation.variables) if obligation.variables else "none"
     hypothesis = _formula(obligation.hypothesis, place, 0)
     conclusion = _formula(obligation.conclusion, place, 0)
     # Floor, as nearly always, is not written, so that the digests of certificates stay what they were.

@@ -111,7 +111,10 @@ class Conjunction:
         self.absurd = self.absurd or other.absurd
 
     def add_clause(self, alternatives: list[Conjunction]) -> None:
+        """Add that one of the alternatives holds. A clause that is kept has columns in each of its alternatives."""
         alternatives = [a for a in alternatives if not a.absurd]
+        if any(not a.rows and not a.clauses for a in alternatives):  # it holds as it stands
+            return
         if not alternatives:
             self.absurd = True
         elif len(alternatives) == 1:

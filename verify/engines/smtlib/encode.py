@@ -41,11 +41,11 @@ def to_smtlib(obligation: Obligation) -> str:
     names = _Names()
     scope = variable_names(obligation)
     names.count = len(scope)
-    lines = [f"; {obligation.label}".rstrip(), "; satisfiable exactly when there is a counterexample"]
+    lines = [f"; {_remark(obligation.label)}".rstrip(), "; satisfiable exactly when there is a counterexample"]
     linear = True
     body: list[str] = []
     for name, interval in obligation.variables:
-        lines.append(f"(declare-const {scope[name]} Int) ; {name}")
+        lines.append(f"(declare-const {scope[name]} Int) ; {_remark(name)}")
         if interval is not None:
             body += _within(scope[name], interval)
     names.rounding = obligation.rounding
@@ -54,6 +54,11 @@ def to_smtlib(obligation: Obligation) -> str:
     linear = not any("(* x" in b or "(* (" in b for b in body)
     logic = "LIA" if linear else "NIA"
     return "\n".join([f"(set-logic {logic})", *lines, *(f"(assert {b})" for b in body), "(check-sat)", ""])
+
+
+def _remark(text: str) -> str:
+    """In one line: a remark ends with it, and what stood behind would be read."""
+    return " ".join(text.split())
 
 
 def _within(name: str, interval: Interval) -> list[str]:

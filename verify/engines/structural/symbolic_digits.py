@@ -9,6 +9,7 @@ quotients as free variables, and an engine proves it: where a sign or a zero is 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from typing import Final
 
 from hloproof.engines.gave_up import GaveUp, NotExpressible
@@ -136,7 +137,9 @@ class _Work:
         key = tuple(sorted(x.items())), tuple(sorted(k.items()))
         name = self.quotients.get(key)
         if name is None:
-            name = self.quotients[key] = f"q'{len(self.quotients)}"
+            # Under a name of the obligation's own the quotient would be what the two are asked to be: one.
+            taken = {n for n, _ in self.obligation.variables} | self.meaning.keys()
+            name = self.quotients[key] = next(n for k in count() if (n := f"q'{k}") not in taken)
             self.meaning[name] = (x, k)
         return {(name,): 1}
 
