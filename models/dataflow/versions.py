@@ -10,19 +10,19 @@ a buffer of its own, or in place, in the buffer of an operand. Two modes say wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Final
 
 from hloproof.models.dataflow.accesses import UNSEEN, Access, InPlaceWrite, Spot, Summary
-from hloproof.models.dataflow.alias_classes import Buffers, positions, shape_at
-from hloproof.models.dataflow.async_chain import declared_aliases, link_of
+from hloproof.models.dataflow.alias_classes import Buffers
+from hloproof.models.dataflow.async_chain import link_of
+from hloproof.models.dataflow.callees import Callees
 from hloproof.models.dataflow.equal_parts import EqualParts, equal_parts
-from hloproof.models.dataflow.in_place import Pair, fused_in_place, in_place_operand
-from hloproof.models.dataflow.value_flow import HloPosition, branches, called
+from hloproof.models.dataflow.updates import Updates
+from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex, TupleShape
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
 
 PASS_ON: Final = frozenset(
     {
@@ -58,6 +58,8 @@ class LocalBuffers:
         self.version: dict[Spot, Spot] = {}
         """Where the version that stands at a spot was made."""
         self.writes: list[InPlaceWrite] = []
+        self.callees = Callees(buffers, computation, summaries)
+        self._updates = Updates(self.callees, self.version)
         self._parent: dict[Spot, Spot] = {}
         numbered = {p.parameter_number or 0: p.name for p in computation.parameters}
         self._equal: dict[Spot, Spot] = {
@@ -75,8 +77,7 @@ class LocalBuffers:
 
     def leaves(self, name: str) -> list[Spot]:
         """The parts of a result that have elements."""
-        shape = self.computation.by_name[name].shape
-        return [(name, at) for at in positions(shape) if isinstance(shape_at(shape, at), ArrayShape | BufferShape)]
+        return self.callees.leaves(name)
 
     def buffer(self, spot: Spot) -> Spot:
         """The name of the buffer at a spot: the same for all that share it."""
@@ -97,7 +98,7 @@ class LocalBuffers:
 
     def _add(self, i: Instruction) -> None:
         sources = self.buffers.sources
-        in_place = self._in_place(i)
+        in_place = self._updates.in_place(i)
         for spot in self.leaves(i.name):
             twin = self._same_part_of_a_state(i, spot) or self._same_part_of_a_result(spot)
             if twin is not None:
@@ -105,15 +106,7 @@ class LocalBuffers:
                 continue
             written = in_place.get(spot[1])
             if written is not None:
-                operand, optional = written
-                self.version[spot] = spot
-                # Constants lie in memory of their own, which nothing overwrites: a copy stands between, written or not.
-                source = self.computation.by_name[self.version.get(operand, operand)[0]]
-                fixed = optional and source.opcode == "constant"
-                self.writes.append(InPlaceWrite(i.name, spot, operand, optional))
-                # Without a schedule an update in place shares nothing yet: copy insertion may still keep the two apart.
-                if not fixed and (not optional or self.shares):
-                    self._share(operand, spot)
+                self._write(i, spot, *written)
                 continue
             # Before what the link before had: of a result that was bound earlier an update may tell where it lies.
             kept = self._passed_on(i, spot)
@@ -126,14 +119,19 @@ class LocalBuffers:
                 # Where several values may arrive, as in a loop's state, the place holds a version of its own.
                 kept = (local[0].instruction, local[0].index) if len(local) == 1 else None
             self.version[spot] = self.version.get(kept, kept) if kept is not None else self._equal.get(spot, spot)
-        for operand, number, optional in self._written_unseen(i, in_place):
-            spot = (i.name, (UNSEEN, number, *operand[1]))
-            self.version[spot] = spot
-            self.writes.append(InPlaceWrite(i.name, spot, operand, optional))
-            constant = self.computation.by_name[self.version.get(operand, operand)[0]].opcode == "constant"
-            if not (optional and constant) and (not optional or self.shares):
-                self._share(operand, spot)
+        for operand, number, optional in self._updates.unseen(i, in_place):
+            self._write(i, (i.name, (UNSEEN, number, *operand[1])), operand, optional)
         self._reads[i.name] = self._read_by(i)
+
+    def _write(self, i: Instruction, spot: Spot, operand: Spot, optional: bool) -> None:
+        """A version that is made in the buffer of an operand."""
+        self.version[spot] = spot
+        self.writes.append(InPlaceWrite(i.name, spot, operand, optional))
+        # Constants lie in memory of their own, which nothing overwrites: a copy stands between, written or not.
+        fixed = optional and self.computation.by_name[self.version.get(operand, operand)[0]].opcode == "constant"
+        # Without a schedule an update in place shares nothing yet: copy insertion may still keep the two apart.
+        if not fixed and (not optional or self.shares):
+            self._share(operand, spot)
 
     def one_part(self, loop: Instruction, a: ShapeIndex, b: ShapeIndex) -> bool:
         """Both parts of a loop's state hold one value at first and after every turn."""
@@ -152,7 +150,7 @@ class LocalBuffers:
         (name, index), found = spot, set[ShapeIndex]()
         if self.computation.by_name[name].opcode == "while":
             return None
-        for body, _, at in self.handing_back(spot):
+        for body, _, at in self.callees.handing_back(spot):
             first = self.summaries[body].one.get(at) if body in self.summaries else None
             if first is None:
                 return None
@@ -160,194 +158,11 @@ class LocalBuffers:
         earlier = (name, found.pop()) if len(found) == 1 else None
         return earlier if earlier in self.version else None
 
-    def _written_unseen(
-        self, i: Instruction, in_place: Mapping[ShapeIndex, tuple[Spot, bool]]
-    ) -> list[tuple[Spot, int, bool]]:
-        """Parts of operands that a body writes in place and does not hand back, each with the operand's number and
-        whether a copy may come between. Nothing of the result tells of such a write."""
-        handed_back = {operand for operand, _ in in_place.values()}
-        found: dict[Spot, tuple[int, bool]] = {}
-        for body, operands in self.bodies(i):
-            summary = self.summaries.get(body)
-            for (number, index), access in summary.accesses.items() if summary is not None else ():
-                if access.writer is None or number >= len(operands):
-                    continue
-                spot = (operands[number], index)
-                if spot not in handed_back:
-                    found.setdefault(spot, (i.operands.index(operands[number]), i.opcode != "call"))
-        for spot, number, optional in self._written_in_flight(i):
-            if spot not in handed_back:
-                found.setdefault(spot, (number, optional))
-        return [(spot, number, optional) for spot, (number, optional) in found.items()]
-
-    def _written_in_flight(self, i: Instruction) -> Iterator[tuple[Spot, int, bool]]:
-        """Parts of the operands that a start or update binds, and that the operation in flight writes. Its result may
-        be bound later, so that no part of this instruction's tells of it."""
-        link, chains, here = link_of(i.opcode), self.buffers.chains, HloPosition(self.computation.name, i.name)
-        if link is None or link.role == "done" or link.form == "explicit":
-            return
-        is_start = link.role == "start"
-        own = i.operands if is_start else i.operands[1:]
-        for start in (here,) if is_start else sorted(chains.starts[here]):
-            before = 0 if is_start else chains.bound_before(here)
-            for number, index, optional in self._effects(start):
-                if before <= number < before + len(own):
-                    name = own[number - before]
-                    for spot in self.leaves(name):
-                        if spot[1][: len(index)] == index:
-                            yield spot, i.operands.index(name), optional
-
-    def _effects(self, start: HloPosition) -> Iterator[tuple[int, ShapeIndex, bool]]:
-        """The operands of a chain, counted over it, that its operation writes, and whether a copy may come between."""
-        chains = self.buffers.chains
-        begun, wrapped = chains.flow.instruction(start), chains.wrapped(start)
-        for entry in declared_aliases(begun):
-            if entry.output_index[:1] == (1,):
-                yield entry.operand, entry.operand_index, False
-        summary = self.summaries.get(chains.runs(begun) or "")
-        for (number, index), access in summary.accesses.items() if summary is not None else ():
-            if access.writer is not None:
-                yield number, index, True
-        if wrapped.opcode != "sort" and wrapped.result is not None:
-            names = tuple(p.instruction for p in chains.bound(start))
-            inside = replace(begun, opcode=wrapped.opcode, operands=names, shape=wrapped.result)
-            for _, number, index in in_place_operand(inside) + fused_in_place(self.module, inside):
-                yield number, index, True
-
-    def _in_place(self, i: Instruction) -> dict[ShapeIndex, tuple[Spot, bool]]:
-        """For parts of the result that are written into an operand's buffer: that operand's part, and whether a copy
-        may come between."""
-        out: dict[ShapeIndex, tuple[Spot, bool]] = {}
-
-        def pair(output: ShapeIndex, operand: str, index: ShapeIndex, optional: bool) -> None:
-            shape = shape_at(i.shape, output)
-            source = shape_at(self.computation.by_name[operand].shape, index)
-            if shape is None or source is None:
-                return
-            for at in positions(shape):
-                if isinstance(shape_at(shape, at), ArrayShape | BufferShape) and shape_at(source, at) is not None:
-                    out[(*output, *at)] = ((operand, (*index, *at)), optional)
-
-        is_link = link_of(i.opcode) is not None
-        for entry in declared_aliases(i):
-            if 0 <= entry.operand < len(i.operands):
-                if is_link and entry.output_index[:1] == (0,):
-                    continue  # the operands themselves
-                pair(entry.output_index, i.operands[entry.operand], entry.operand_index, False)
-        if i.opcode != "sort":
-            for output, n, index in in_place_operand(i) + fused_in_place(self.module, i):
-                pair(output, i.operands[n], index, True)
-        if i.opcode in ("call", "while", "conditional"):
-            self._through_bodies(i, out)
-        link = link_of(i.opcode)
-        if link is not None and link.role == "start" and link.form != "explicit":
-            for output, number, index in self._in_flight_in_place(i, link.opcode):
-                if number < len(i.operands):
-                    pair(output, i.operands[number], index, True)
-        return out
-
-    def _in_flight_in_place(self, i: Instruction, wrapped: str) -> list[Pair]:
-        """Results that an operation in flight writes into the buffers of its operands."""
-        inside = replace(i, opcode=wrapped, shape=shape_at(i.shape, (1,)) or i.shape)
-        pairs = in_place_operand(inside) + fused_in_place(self.module, inside) if wrapped != "sort" else ()
-        found = [((1, *output), n, index) for output, n, index in pairs]
-        for body, _ in self.bodies(i):
-            summary = self.summaries.get(body)
-            for at, origin in summary.passes.items() if summary is not None else ():
-                access = summary.accesses.get(origin) if summary is not None else None
-                if access is not None and access.writer is not None:
-                    found.append(((1, *at), *origin))
-        return found
-
-    def bodies(self, i: Instruction) -> list[tuple[str, list[str]]]:
-        """The computations an instruction runs, each with the operands that become its parameters."""
-        if i.opcode == "call":
-            name = called(i, "to_apply") or called(i, "calls")
-            return [(name, list(i.operands))] if name else []
-        if i.opcode == "while":
-            names = [called(i, "body"), called(i, "condition")]
-            return [(name, [i.operands[0]]) for name in names if name]
-        if i.opcode == "conditional":
-            return [(name, [i.operands[k + 1]]) for k, name in enumerate(branches(i)) if k + 1 < len(i.operands)]
-        link = link_of(i.opcode)
-        if link is not None and link.role == "start" and link.form != "explicit":
-            name = self.buffers.chains.runs(i)
-            return [(name, list(i.operands))] if name else []
-        return []
-
-    def _through_bodies(self, i: Instruction, out: dict[ShapeIndex, tuple[Spot, bool]]) -> None:
-        """Parts of a result that a body hands back in the buffer of its argument after writing it."""
-        for body, operands in self.bodies(i):
-            summary = self.summaries.get(body)
-            if summary is None or (i.opcode == "while" and body == called(i, "condition")):
-                continue
-            for at in positions(i.shape):
-                if not isinstance(shape_at(i.shape, at), ArrayShape | BufferShape):
-                    continue
-                origin = summary.passes.get(at)
-                # A part that each turn hands on as it got it is never replaced.
-                if i.opcode == "while" and origin != (0, at):
-                    if self._one_value_goes_round(operands[0], at, summary):
-                        continue
-                    out[at] = ((operands[0], at), True)  # the state is replaced, in the buffer of the state before
-                elif origin is not None and origin[0] < len(operands):
-                    access = summary.accesses.get(origin)
-                    if access is not None and access.writer is not None:
-                        out[at] = ((operands[origin[0]], origin[1]), i.opcode != "call")
-
-    def _one_value_goes_round(self, state: str, at: ShapeIndex, summary: Summary) -> bool:
-        """However often a loop turns, this part of its state holds what it held at first: the parts that the body takes
-        it from, one turn after the other, all began as the same version, and are not written."""
-        first = self.version.get((state, at), (state, at))
-        seen = {at}
-        while True:
-            origin = summary.passes.get(at)
-            if origin is None or origin[0] != 0 or self.version.get((state, origin[1]), (state, origin[1])) != first:
-                return False
-            access = summary.accesses.get(origin)
-            if access is not None and access.writer is not None:
-                return False
-            at = origin[1]
-            if at in seen:
-                return True
-            seen.add(at)
-
-    def handing_back(self, spot: Spot) -> list[tuple[str, list[Spot], ShapeIndex]]:
-        """The computations whose result stands at a spot: each with where its parameters lie, and the position in its
-        root."""
-        i, at = self.computation.by_name[spot[0]], spot[1]
-        if i.opcode in ("call", "while", "conditional"):
-            asked = called(i, "condition") if i.opcode == "while" else None
-            return [(body, [(o, ()) for o in operands], at) for body, operands in self.bodies(i) if body != asked]
-        link = link_of(i.opcode)
-        if link is None or link.form == "explicit" or (link.role != "done" and at[:1] != (1,)):
-            return []
-        # Wherever they were bound, the state of the chain holds the operands at {0}; older text has one there.
-        state = self.computation.by_name[i.operands[0]] if link.role == "done" else i
-        held = shape_at(state.shape, (0,))
-        parts = [(0, k) for k in range(len(held.elements))] if isinstance(held, TupleShape) else [(0,)]
-        operands: list[Spot] = [(state.name, part) for part in parts]
-        chains, here = self.buffers.chains, HloPosition(self.computation.name, i.name)
-        runs = [
-            chains.runs(chains.flow.instruction(start))
-            for start in ((here,) if link.role == "start" else sorted(chains.starts[here]))
-        ]
-        return [(body, operands, at if link.role == "done" else at[1:]) for body in runs if body is not None]
-
-    def handed(self, body: str, operands: Sequence[Spot], at: ShapeIndex) -> Spot | None:
-        """Where the part of an argument lies that a computation hands back at a position of its root."""
-        summary = self.summaries.get(body)
-        origin = summary.passes.get(at) if summary is not None else None
-        if origin is None or origin[0] >= len(operands):
-            return None
-        name, index = operands[origin[0]]
-        return name, (*index, *origin[1])
-
     def _passed_on(self, i: Instruction, spot: Spot) -> Spot | None:
         """The spot whose version a body hands back untouched."""
         found: set[Spot] = set()
-        for body, operands, at in self.handing_back(spot):
-            handed = self.handed(body, operands, at)
+        for body, operands, at in self.callees.handing_back(spot):
+            handed = self.callees.handed(body, operands, at)
             if handed is None:
                 return None
             # What an operation in flight has written is no longer what it was given.
@@ -372,7 +187,7 @@ class LocalBuffers:
             return [spot for name in i.operands[1:] for spot in self.leaves(name)]
         if i.opcode in ("call", "while", "conditional"):
             out: list[Spot] = []
-            for body, operands in self.bodies(i):
+            for body, operands in self.callees.bodies(i):
                 summary = self.summaries.get(body)
                 for (number, index), access in summary.accesses.items() if summary else ():
                     if number < len(operands) and (access.reader or access.writer):

@@ -100,8 +100,8 @@ def _kept(local: LocalBuffers, entry: _Entry, returned: _Returned) -> dict[Spot,
                 lies = None
         elif local.computation.by_name[version[0]].opcode == "parameter":
             lies = next((returned[body, version[1]] for body in bodies if (body, version[1]) in returned), None)
-        for body, operands, at in local.handing_back(version):
-            handed = local.handed(body, operands, at)
+        for body, operands, at in local.callees.handing_back(version):
+            handed = local.callees.handed(body, operands, at)
             lies = lies or returned.get((body, at))
             if handed is not None and version not in writes:
                 lies = lies or out.get(local.version.get(handed, handed))

@@ -29,7 +29,9 @@ def shared_arguments(local: LocalBuffers, orders_of: _OrdersOf) -> Iterator[Judg
     """Owed by every instruction that runs computations and hands one of them a buffer that is written: in place, or
     by a loop that puts the next state there."""
     for i in local.computation.instructions:
-        bodies = [(name, given, local.summaries[name]) for name, given in local.bodies(i) if name in local.summaries]
+        bodies = [
+            (name, given, local.summaries[name]) for name, given in local.callees.bodies(i) if name in local.summaries
+        ]
         writes = any(a.writer is not None for _, _, s in bodies for a in s.accesses.values())
         if i.opcode == "while":
             problem = _in_a_loop(local, i, [(name, summary) for name, _, summary in bodies], orders_of)
