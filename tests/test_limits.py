@@ -26,7 +26,7 @@ from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ShapeIndex
-from hloproof.models.indexing.composition import composer
+from hloproof.models.indexing.composition import joins
 from hloproof.models.indexing.composition.module_maps import composer_of, instruction_maps
 from hloproof.models.maps.text import parse_map
 from hloproof.models.simplifier.simplify import simplify
@@ -317,14 +317,14 @@ def test_fusions_that_differ_in_one_attribute_are_not_equal() -> None:
     module = parse_module(
         layers(2).replace("t1 = f32[4,8] transpose(a1), dimensions={1,0}", "t1 = f32[4,8] reshape(a1)")
     )
-    composer_ = composer_of(module)
+    composer = composer_of(module)
     fusions = [i for i in module.entry.instructions if i.operands]
-    keys = {body_key(composer_, module.entry, i, Operation.of(i, module.entry)) for i in fusions}
+    keys = {body_key(composer, module.entry, i, Operation.of(i, module.entry)) for i in fusions}
     assert len(keys) == 2
 
 
 def test_the_composition_of_a_module_is_given_up_after_so_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(composer, "MOST_WORK", 3)
+    monkeypatch.setattr(joins, "MOST_WORK", 3)
     report = check_hlo(layers(1).replace("dimensions={1,0}", "dimensions={1,0}"), Options(jobs=1))
     assert report.exit_status() is Exit.UNKNOWN
     assert any("more than 3 steps" in str(r.reason) for r in report.records() if r.instruction == "x0")

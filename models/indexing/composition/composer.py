@@ -12,8 +12,7 @@ opcode without a map makes everything behind it unknown, with the name of that o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import Any, Final, TypeVar
@@ -25,6 +24,7 @@ from hloproof.models.hlo.module import Computation, Instruction, Module, Operati
 from hloproof.models.hlo.shape import ShapeIndex, leaves
 from hloproof.models.indexing import input_to_output, output_to_input
 from hloproof.models.indexing.box import bounds, holds_data
+from hloproof.models.indexing.composition.joins import Joins, Simplify
 from hloproof.models.indexing.composition.known_values import KnownValues, Turn
 from hloproof.models.indexing.composition.providers import named, resolved
 from hloproof.models.indexing.composition.route import (
@@ -36,12 +36,10 @@ from hloproof.models.indexing.composition.route import (
     RouteStep,
     better_kind,
     group_table,
-    join,
     joint_kind,
     route_of,
 )
 from hloproof.models.indexing.composition.sizes import operand_number
-from hloproof.models.indexing.composition.tidy import used_variables_only
 from hloproof.models.indexing.map_set import Kind, OperandMaps
 from hloproof.models.maps.indexing_map import Direction, IndexingMap, identity
 from hloproof.models.stages import checkpoint
@@ -50,15 +48,10 @@ MOST_MAPS: Final = 256
 """Different maps to one array beyond which they are given up as unknown."""
 MOST_JOINS: Final = 8_192
 """Compositions of one walk beyond which what is not reached yet is given up as unknown."""
-MOST_WORK: Final = 100_000
-"""Compositions of one module, each with its constraints twice, beyond which maps are given up as unknown."""
-MOST_REMEMBERED: Final = 20_000
-"""Compositions that are remembered, so that equal ones are not made again."""
 DEEPEST_NESTING: Final = 60
 """Calls inside calls beyond which maps are given up as unknown."""
 
 T = TypeVar("T")
-Simplify = Callable[[IndexingMap], IndexingMap]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +70,6 @@ class Bodies:
     """Opcodes whose maps follow from shapes and attributes alone, those of what they call included."""
 
 
-class FollowedTooFar(Exception):
-    """A loop is not followed to its end: the limits are reached."""
-
-
 class Composer:
     """Composes the maps of one module; keeps what it has composed."""
 
@@ -88,25 +77,13 @@ class Composer:
         self, module: Module, bodies: Bodies, replicas: int = 1, partitions: int = 1, simplify: Simplify | None = None
     ) -> None:
         self.module, self.bodies, self._replicas, self._partitions = module, bodies, replicas, partitions
-        self._simplify = simplify
-        self.simplified: list[tuple[IndexingMap, IndexingMap]] = []
-        """What was simplified on the way, in order, each map once: before and after."""
-        self._seen: set[IndexingMap] = set()
-        self.joins = 0
-        """Compositions so far."""
-        self.work = 0
-        """Compositions so far, with the constraints that they had to simplify."""
-        self.followed = 0
-        """Steps and compositions in the turns of loops so far."""
-        self._follow_limit: int | None = None
+        self.joins = Joins(simplify)
         self._ambiguous: frozenset[str] | None = None
         self._plain: dict[tuple[Operation, Direction, int], tuple[OperandMaps, ...] | NotModelled] = {}
         self._operations: dict[tuple[str, str], Operation] = {}
         self._callees: dict[tuple[str | int, Direction, int, ShapeIndex, tuple[Turn, ...]], tuple[RouteStep, ...]] = {}
         self._order: dict[str, tuple[tuple[Instruction, ...], dict[str, int]]] = {}
         self._open: list[str] = []
-        self._joined: dict[tuple[Route, Route, Direction], tuple[Route, int]] = {}
-        """With what each has cost."""
         self._kept: dict[object, Any] = {}
         self.known = KnownValues(module, self.site)
         self.alike = AlikeComputations(module)
@@ -172,7 +149,7 @@ class Composer:
         # By place in the topological order: all routes to an array are together before any of them goes on, so that
         # each array is left once.
         waiting = [sign * places[start[0]]]
-        joins = self.joins
+        joins = self.joins.count
         while waiting:
             checkpoint()
             instruction = order[sign * heappop(waiting)]
@@ -182,7 +159,7 @@ class Composer:
                 why = lost.get(position, "")
                 if len(arrived) > MOST_MAPS:
                     why = f"more than {MOST_MAPS} different maps"
-                elif self.joins - joins > MOST_JOINS:
+                elif self.joins.count - joins > MOST_JOINS:
                     why = f"more than {MOST_JOINS} compositions"
                 found[instruction.name, position] = Reached({} if why else arrived, why)
                 # What is unknown goes on as unknown: nothing behind it may look complete.
@@ -209,54 +186,12 @@ class Composer:
             joint = joint_kind((kind, step.kind))
             for second in step.routes:
                 try:
-                    joined = self.joined(route, second, direction)
+                    joined = self.joins.joined(route, second, direction)
                 except NotModelled as error:
                     unknown.setdefault(name, {}).setdefault(step.position, str(error))
                     return
                 # An exact map and an equal one that is only a bound: the elements are read all the same.
                 target[joined] = joint if joined not in target else better_kind(target[joined], joint)
-
-    def joined(self, first: Route, second: Route, direction: Direction) -> Route:
-        """`first`, then `second`, simplified. Raises NotModelled.
-
-        What was joined before takes no work again, but counts towards the limits of walks and loops, so that these do
-        not depend on what was asked first.
-        """
-        checkpoint()
-        key = (first, second, direction)
-        known = self._joined.get(key)
-        if known is not None:
-            self._count(known[1])
-            return known[0]
-        joined = join(first, second, direction)
-        cost = 0 if joined is first else 1 + 2 * len(joined.map.constraints)
-        self.work += cost
-        if self.work > MOST_WORK:
-            raise NotModelled(f"the module takes more than {MOST_WORK} steps of composition")
-        self._count(cost)
-        found = self._simply(joined) if cost else joined
-        if len(self._joined) >= MOST_REMEMBERED:
-            self._joined.clear()
-        self._joined[key] = (found, cost)
-        return found
-
-    def _count(self, cost: int) -> None:
-        self.joins += cost > 0
-        if self._follow_limit is not None:
-            self.followed += max(0, cost - 1)
-            if self.followed > self._follow_limit:
-                raise FollowedTooFar
-
-    def _simply(self, joined: Route) -> Route:
-        if self._simplify is None or joined.map.is_trivially_empty:
-            return joined
-        after = self._simplify(joined.map)
-        if after == joined.map:
-            return joined
-        if joined.map not in self._seen:
-            self._seen.add(joined.map)
-            self.simplified.append((joined.map, after))
-        return route_of(used_variables_only(after), joined.tables)
 
     def _steps(
         self, computation: Computation, instruction: Instruction, position: ShapeIndex, direction: Direction, why: str
@@ -391,17 +326,6 @@ class Composer:
             self._kept[key] = make()
         found: T = self._kept[key]
         return found
-
-    @contextmanager
-    def following(self, most: int) -> Iterator[int]:
-        """While a loop is followed: its compositions do not count towards those of the walk outside, but a loop inside
-        of a loop does towards its own limit, the value of `followed` that is given."""
-        joins, outer = self.joins, self._follow_limit
-        limit = self._follow_limit = self.followed + most if outer is None else outer
-        try:
-            yield limit
-        finally:
-            self.joins, self._follow_limit = joins, outer
 
     def site(self, callee: Computation, instruction: Instruction) -> str:
         """What tells the values of a callee's instructions apart from others of the same name: the caller's name where

@@ -23,9 +23,10 @@ from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import Shape, ShapeIndex, leaves
 from hloproof.models.indexing.box import bounds, holds_data, whole
-from hloproof.models.indexing.composition.composer import Composer, FollowedTooFar
+from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.dependence import is_handed_on, parameter_positions
 from hloproof.models.indexing.composition.families import with_families
+from hloproof.models.indexing.composition.joins import FollowedTooFar
 from hloproof.models.indexing.composition.known_scalars import GivenScalar
 from hloproof.models.indexing.composition.providers import resolved, without_runtime
 from hloproof.models.indexing.composition.route import Route, RouteStep, better_kind, joint_kind, route_of
@@ -190,7 +191,7 @@ def _leaf(loop: Loop, position: ShapeIndex) -> Shape:
 def _all_any_turns(composer: Composer, loop: Loop, direction: Direction) -> dict[ShapeIndex, _Maps]:
     """`_any_turns` of every array, as long as the limit of the loop as a whole allows."""
     found: dict[ShapeIndex, _Maps] = {}
-    with composer.following(MOST_LOOP_JOINS) as limit:
+    with composer.joins.following(MOST_LOOP_JOINS) as limit:
         for position in loop.depends:
             try:
                 maps = _any_turns(composer, loop, position, direction, limit)
@@ -212,11 +213,11 @@ def _any_turns(composer: Composer, loop: Loop, position: ShapeIndex, direction: 
         for at, maps in latest.items():
             for step in composer.through(loop.body, direction, 0, at):
                 known = found.setdefault(step.position, {})
-                composer.followed += len(maps) * len(step.routes)
-                if step.unknown or not all(_is_plain(r) for r in step.routes) or composer.followed > limit:
+                composer.joins.followed += len(maps) * len(step.routes)
+                if step.unknown or not all(_is_plain(r) for r in step.routes) or composer.joins.followed > limit:
                     return None
                 for m, r in product(maps, step.routes):
-                    joined = composer.joined(Route(m), Route(with_any_value(r.map)), direction).map
+                    joined = composer.joins.joined(Route(m), Route(with_any_value(r.map)), direction).map
                     if joined not in known and not joined.is_trivially_empty:
                         known[joined] = None
                         fresh.setdefault(step.position, []).append(joined)
@@ -271,7 +272,7 @@ def _all_turns(
     """The steps through all turns from every array that can be followed; from none where that takes too much, so that
     the answer does not depend on what is asked first."""
     found: dict[ShapeIndex, tuple[RouteStep, ...]] = {}
-    with composer.following(MOST_LOOP_JOINS) as limit:
+    with composer.joins.following(MOST_LOOP_JOINS) as limit:
         for position in loop.depends:
             try:
                 steps = _turn_by_turn(composer, loop, turns, position, direction, limit)
@@ -320,7 +321,7 @@ def _one_turn(
 ) -> dict[ShapeIndex, _Routes]:
     after: dict[ShapeIndex, _Routes] = {}
     for at, arrived in here.items():
-        composer.followed += 1
+        composer.joins.followed += 1
         if loop.depends.get(at, ()) is None and direction == "output-to-input":
             _merge(after.setdefault(at, {}), arrived)
             continue
@@ -329,12 +330,12 @@ def _one_turn(
                 raise NotModelled(step.unknown)
             target = after.setdefault(step.position, {})
             routes = _in_turn(composer, loop, turns, turn, step)
-            composer.followed += len(routes) * len(arrived)
-            if len(target) > MOST_LOOP_MAPS or composer.followed > limit:
+            composer.joins.followed += len(routes) * len(arrived)
+            if len(target) > MOST_LOOP_MAPS or composer.joins.followed > limit:
                 raise FollowedTooFar
             for second in routes:
                 for route, kind in arrived.items():
-                    joined, joint = composer.joined(route, second, direction), joint_kind((kind, step.kind))
+                    joined, joint = composer.joins.joined(route, second, direction), joint_kind((kind, step.kind))
                     if not joined.map.is_trivially_empty:
                         target[joined] = better_kind(target.get(joined, joint), joint)
     return {at: routes for at, routes in after.items() if routes}

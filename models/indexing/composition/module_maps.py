@@ -8,7 +8,8 @@ from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import leaves
 from hloproof.models.indexing.box import holds_data
 from hloproof.models.indexing.composition.calls import BODIES
-from hloproof.models.indexing.composition.composer import Composer, Simplify
+from hloproof.models.indexing.composition.composer import Composer
+from hloproof.models.indexing.composition.joins import Simplify
 from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT, Reached, RouteStep
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.maps.indexing_map import Direction

@@ -53,7 +53,7 @@ def owed(composer: Composer, computation: Computation, instruction: Instruction,
     def by_place(direction: Direction, number: int) -> _ByPlace:
         return {(s.operand, s.position): s for s in maps(direction, number)}
 
-    before = len(composer.simplified)
+    before = len(composer.joins.simplified)
     outputs = arrays_of(op.shape)
     inputs = [(k, at, leaf) for k, shape in enumerate(op.operands) for at, leaf in arrays_of(shape)]
     found = {(n, s.operand, s.position) for n in range(len(outputs)) for s in maps("output-to-input", n) if _says(s)}
@@ -64,7 +64,7 @@ def owed(composer: Composer, computation: Computation, instruction: Instruction,
             if (output, operand, position) in found:
                 both = [Subject(op, output, operand, output_shape, operand_shape, d, position) for d in _DIRECTIONS]
                 out += _pair(op, both, by_place, index_width)
-    steps = tuple(composer.simplified[before:])
+    steps = tuple(composer.joins.simplified[before:])
     if steps:
         words = f"{len(steps)} {'map' if len(steps) == 1 else 'maps'} on the way"
         out.append(OwedClaim("simplify", words, lambda: [p for a, b in steps for p in same_points(a, b)]))

@@ -69,9 +69,9 @@ def examine_composed(module: Module, seed: int) -> tuple[str, ...]:
             again = [used_variables_only(simplify(m).map) for m in composed]
             if composer is simplifying and [*map(print_map, again)] != [*map(print_map, composed)]:
                 raise Failure("compositions: maps are not simplified", f"{key}: {s.maps}")
-    before = [m for m, _ in simplifying.simplified]
+    before = [m for m, _ in simplifying.joins.simplified]
     changed = [m for m in before if used_variables_only(simplify(m).map) == m]
-    if len(set(before)) < len(before) or changed or plain.simplified:
+    if len(set(before)) < len(before) or changed or plain.joins.simplified:
         raise Failure("compositions: what is simplified is not noted once", str(len(before)))
     if not before and list(_answers(plain)) != list(_answers(simplifying)):
         raise Failure("compositions: what is simplified is not noted", str(seed))
@@ -116,17 +116,17 @@ def _walk(module: Module, limits: Mapping[str, int], again: bool = False) -> _Wa
         composed += join(first, second, direction) is not first
         return counted(first, second, direction)
 
-    counted = composer.joined
+    counted = composer.joins.joined
     with ExitStack() as stack:
-        stack.enter_context(patch.object(composer, "joined", joined))
+        stack.enter_context(patch.object(composer.joins, "joined", joined))
         for name, value in {**limits, "Reached": reached_by}.items():
             stack.enter_context(patch.object(composer_module, name, value))
         if again:
             composer.backwards(module.entry, root, place)
-        before, composed = composer.joins, 0
+        before, composed = composer.joins.count, 0
         reached = composer.backwards(module.entry, root, place).values()
     here = max(len(r.routes) for r in reached)
-    return _Walk(any(r.unknown for r in reached), most, here, composer.joins - before, composed)
+    return _Walk(any(r.unknown for r in reached), most, here, composer.joins.count - before, composed)
 
 
 def _limits(module: Module) -> None:
