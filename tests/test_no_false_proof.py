@@ -123,6 +123,7 @@ _READ_TWICE: Final = (
     "      rt0: parameter(1); (d0) -> (d0), domain: d0 in [0, 3]\n"
     "      rt1: parameter(1); (d0) -> ({}), domain: d0 in [0, 3]\n"
 )
+_NONE: Final = "(d0) -> (d0), domain: d0 in [1, 0]"
 _NOUGHT: Final = "(d0) -> (0), domain: d0 in [0, 3]"
 _READS: Final = (
     "(d0){{rt0}} -> (rt0), domain: d0 in [0, 9], rt0 in [0, 9]\n      runtime variables:\n"
@@ -161,6 +162,7 @@ def _beside(one: str, two: str) -> str:
 _ONE: Final = "test_one_equality_of_maps"
 _ALL: Final = "test_modules_are_compared_by_all_that_they_read"
 _DEFINED: Final = "test_definedness_is_owed"
+_EMPTY: Final = "test_beside_an_empty_map_all_is_owed_that_is_owed_elsewhere"
 _OWED: Final = "test_readings_have_values_where_they_are_asked"
 
 MAPS: Final = [
@@ -216,6 +218,24 @@ MAPS: Final = [
         _twice("(d0) -> (d0), domain: d0 in [0, 9], 7 mod d0 in [0, 6], d0 + 0 in [1, 9]"),
         "8: a constraint without a value",
         _DEFINED,
+    ),
+    _map(
+        _equal("becomes", "(d0) -> (d0), domain: d0 in [0, 9], 7 mod d0 in [-3, -1]", _NONE),
+        _equal("becomes", "(d0) -> (d0), domain: d0 in [1, 9], 7 mod d0 in [-3, -1]", _NONE),
+        "8: a constraint without a value, before a map that is empty by its intervals",
+        _EMPTY,
+    ),
+    _map(
+        _equal("becomes", _NONE, "(d0) -> (d0), domain: d0 in [0, 9], 7 mod d0 in [-3, -1]"),
+        _equal("becomes", _NONE, "(d0) -> (d0), domain: d0 in [1, 9], 7 mod d0 in [-3, -1]"),
+        "8: a constraint without a value, after a map that is empty by its intervals",
+        _EMPTY,
+    ),
+    _map(
+        _equal("becomes", _READ_TWICE.format("rt0", "d0").replace("]\n", "], rt0 - rt1 in [0, 5]\n", 1), _NONE),
+        _equal("becomes", _READ_TWICE.format("rt0", "d0").replace("]\n", "], rt0 - rt1 in [1, 5]\n", 1), _NONE),
+        "false refuted: two variables that read one element, constrained to differ, beside an empty map",
+        _EMPTY,
     ),
     _map(
         _equal("becomes", "(d0) -> (d0 mod 0 + d0), domain: d0 in [0, 9]", "(d0) -> (0), domain: d0 in [0, 9]"),

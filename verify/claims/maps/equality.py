@@ -15,14 +15,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hloproof.claims.maps.compared_maps import STEPS, ComparedMaps
-from hloproof.claims.maps.defined import constraint_formulas
 from hloproof.claims.maps.plain_inclusion import plain_inclusion
 from hloproof.claims.maps.shared_readings import UNNAMED, shared
 from hloproof.claims.maps.shifting_maps import difference, inclusion_by_readings
 from hloproof.claims.statements.statement import Point
 from hloproof.engines.door import Prove
 from hloproof.logic.evaluate import TooManySteps, holds
-from hloproof.logic.formula import FALSE, Not, conj
+from hloproof.logic.formula import Not, conj
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.logic.replay import careful
 from hloproof.models.expressions.expr import Var, substitute
@@ -41,13 +40,13 @@ def same_relation(
     """Whether the maps of both sides, each side taken together, are the same relation. The counterexample names the
     side that its pair belongs to.
 
-    All maps have the same numbers of dims and of results; steps between devices count as further results. `again` is
-    asked for a second statement of whatever is proved, which has to be proved as well.
+    All maps that are not empty by their intervals have the same numbers of dims and of results; steps between devices
+    count as further results. Where a side has no other maps, those of the other have no points. `again` is asked for a
+    second statement of whatever is proved, which has to be proved as well.
     """
     prove, again = careful(prove), None if again is None else careful(again)
+    # All empty maps are one.
     sides = [[m for m in side if not m.is_trivially_empty] for side in (one, two)]
-    if not all(sides):
-        return _all_empty(sides, prove, names)
     # Positions in different numbers of steps are not comparable as results.
     steps = {0 if m.replica is None else len(m.replica.results) for side in sides for m in side}
     if len(steps) > 1:
@@ -67,22 +66,6 @@ def same_relation(
             if found.verdict is not Verdict.PROVED:
                 unknown = unknown or found
     return unknown or Found(Verdict.PROVED, tuple(engines))
-
-
-def _all_empty(sides: Sequence[Sequence[IndexingMap]], prove: Prove, names: tuple[str, str]) -> Found:
-    """All empty maps are one: where a side has no map with points, the other must have no points."""
-    engines: dict[str, None] = {}
-    for side, name, other in zip(sides, names, names[::-1], strict=True):
-        for m in side:
-            outcome = prove(Obligation(tuple(m.intervals()), FALSE, conj(*constraint_formulas(m)), "no points"))
-            engines |= dict.fromkeys(outcome.engines)
-            if outcome.verdict == "refuted":
-                at = _spelled(dict(outcome.model), m.display_names())
-                told = f"{at}: in the domain of {name}, and {other} is empty"
-                return Found(Verdict.REFUTED, outcome.engines, told)
-            if outcome.verdict != "proved":
-                return Found(Verdict(outcome.verdict), outcome.engines, reason=outcome.reason or None)
-    return Found(Verdict.PROVED, tuple(engines))
 
 
 def labelled(m: IndexingMap, place: str = "") -> IndexingMap:
@@ -179,7 +162,7 @@ class _Comparison:
             return Found(Verdict.PROVED)
         tried = difference(self._maps[n], [self._maps[k] for k in others])
         if tried is not None:
-            return self._apart(tried[0], name, other, ("evaluation",))
+            return self._apart(tried[0], others, name, other, ("evaluation",))
         # A difference may then come from values that no program can hold; only one that is found where every provider
         # holds one value all over is told.
         unsure = bool(self._unsure & {n, *others})
@@ -228,14 +211,17 @@ class _Comparison:
             return Found(Verdict.UNKNOWN, reason="a difference was found that is none when it is computed")
         spelled = view.shared.told(pair, self._maps[0].display_names())
         told = {spelled.get(variable, variable): value for variable, value in pair.items()}
-        return self._apart(told, name, other, outcome.engines)
+        return self._apart(told, others, name, other, outcome.engines)
 
-    def _apart(self, pair: Point, name: str, other: str, engines: tuple[str, ...]) -> Found:
+    def _apart(self, pair: Point, others: Sequence[int], name: str, other: str, engines: tuple[str, ...]) -> Found:
         shown = self._maps[0].display_names()
         results = ", ".join(str(v) for k, v in pair.items() if k[0] == "y" and k[1:].isdigit())
         at = {k: v for k, v in pair.items() if not (k[0] == "y" and k[1:].isdigit())}
         at = {_own_name(k): v for k, v in at.items()}
-        told = f"{_spelled(at, shown)}: {name} gives ({results}), which {other} does not give at these dims"
+        gives = f"gives ({results}), which {other} does not give at these dims"
+        if not others:
+            gives = f"gives ({results}), in the domain of {name}, and {other} is empty"
+        told = f"{_spelled(at, shown)}: {name} {gives}"
         return Found(Verdict.REFUTED, engines, told)
 
 

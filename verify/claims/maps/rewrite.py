@@ -76,15 +76,12 @@ def providers_of(m: IndexingMap) -> Iterator[str]:
 def _rewritten(before: IndexingMap, after: IndexingMap, mode: Equality | None, how: How) -> Found:
     ask = careful(partial(prove_one, how=how))
     again = second_prover(how)
-    if before.is_trivially_empty or after.is_trivially_empty:
-        found = same_relation((before,), (after,), ask)
-        told = found.counterexample and found.counterexample.replace("and after is empty", "not in that of after")
-        told = told and told.replace("and before is empty", "not in that of before")
-        return replace(found, counterexample=told)
-    _comparable(before, after)
-    equality = equality_of(before, after, mode)
-    if mode == "pointwise" and equality_of(before, after) != "pointwise":
-        raise InputError("pointwise equality needs maps with the same numbers of variables", 1, 1)
+    empty = before.is_trivially_empty or after.is_trivially_empty
+    equality = "relational" if empty else equality_of(before, after, mode)
+    if not empty:
+        _comparable(before, after)
+        if mode == "pointwise" and equality_of(before, after) != "pointwise":
+            raise InputError("pointwise equality needs maps with the same numbers of variables", 1, 1)
     undefined = _undefined(before, after, ask)
     if undefined is not None:
         return undefined
@@ -115,7 +112,9 @@ def _steps(m: IndexingMap) -> int:
 def _undefined(before: IndexingMap, after: IndexingMap, ask: Prove) -> Found | None:
     """What is to be said where a map has no value somewhere, or is not shown to have one everywhere; else None."""
     for m, name in ((before, "before"), (after, "after")):
-        for part in owed_values(m):
+        # What has no points by its intervals owes nothing. Where the other side is such a map, a constraint without a
+        # value would else pass for one that is false.
+        for part in () if m.is_trivially_empty else owed_values(m):
             outcome = ask(part.obligation)
             if outcome.verdict == "refuted":
                 told = part.describe(dict(outcome.model))
