@@ -7,8 +7,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.proto.literals import literal_text
 from hloproof.models.hlo.proto.shapes import shape_of
+from hloproof.models.hlo.proto.shardings import sharding_text
 from hloproof.models.hlo.proto.wire import Message
+from hloproof.models.hlo.text.lexer import Scanner
 from hloproof.models.hlo.text.shapes import print_shape
 
 _NAME: Final = re.compile(r"[\w.$:@-]+")
@@ -57,7 +61,7 @@ _ALWAYS: Final[Mapping[str, Sequence[str]]] = {
     "batch-norm-grad": ("epsilon", "feature_index"),
     "rng-get-and-update-state": ("delta",),
     "rng-bit-generator": ("rng_algorithm",),
-    "topk": ("k", "largest"),
+    "topk": ("k", "largest", "is_stable"),
     "convolution": ("window", "conv"),
     "reduce-window": ("window",),
     "select-and-scatter": ("window",),
@@ -69,11 +73,13 @@ _ALWAYS: Final[Mapping[str, Sequence[str]]] = {
 def attributes(i: Message, called: Sequence[str], before: Sequence[str]) -> Iterator[str]:
     """One text per attribute. Raises ValueError for a field that has none."""
     opcode: str = i["opcode"]
+    if i.get("constrain_layout") and not i.get("operand_shapes") and opcode == "custom-call":
+        yield "operand_layout_constraints={}"
     yield from _called(opcode, called)
     if before:
         yield f"control-predecessors={{{', '.join(f'%{name}' for name in before)}}}"
     for name in dict.fromkeys((*i, *_ALWAYS.get(opcode, ()))):
-        if name in _BASIC:
+        if name in _BASIC and not (name == "literal" and opcode == "custom-call"):
             continue
         form = _FORMS.get(name)
         if form is None:
@@ -269,6 +275,40 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
+def _constrained(opcode: str, value: Any) -> Iterator[str]:
+    """Of a call the shapes of its operands tell it; one without operands has the layout of its result fixed."""
+    if value and opcode != "custom-call":
+        yield "constrain_layout=true"
+
+
+def _stable(opcode: str, value: Any) -> Iterator[str]:
+    """Of a topk it is always told: a text that leaves it out means that it is."""
+    if value or opcode == "topk":
+        yield f"is_stable={_shown(bool(value))}"
+
+
+def _literal(opcode: str, value: Any) -> Iterator[str]:
+    shape = shape_of(value["shape"])
+    yield f"literal={print_shape(shape)} {literal_text(value, shape)}"
+
+
+def _sharding(opcode: str, value: Any) -> Iterator[str]:
+    yield f"sharding={sharding_text(value)}"
+
+
+def _replication(opcode: str, value: Any) -> Iterator[str]:
+    if value.get("leaves"):
+        yield f"parameter_replication={{{','.join(map(_shown, value['leaves']))}}}"
+
+
+def _accuracy(opcode: str, value: Any) -> Iterator[str]:
+    if "tolerance" in value:
+        bounds = ", ".join(f"{name}={value['tolerance'].get(name, 0)}" for name in ("atol", "rtol", "ulps"))
+        yield f"result_accuracy={{tolerance={{{bounds}}}}}"
+    elif value.get("mode"):
+        yield f"result_accuracy={{mode={('default', 'highest')[value['mode']]}}}"
+
+
 def _config(opcode: str, value: Any) -> Iterator[str]:
     text = value.decode("utf-8", "backslashreplace")
     if not text:
@@ -280,11 +320,25 @@ def _config(opcode: str, value: Any) -> Iterator[str]:
     yield f"backend_config={text if bare else _quoted(text)}"
 
 
-def _frontend(opcode: str, value: Any) -> Iterator[str]:
-    entries = value.get("map", [])
+def frontend_attributes(value: Message, bare: bool = True) -> Iterator[str]:
+    """Those of a module, or of an instruction, by name: a buffer may hold them in any order. What is between braces
+    stands without quotes in a module's."""
+    entries = sorted((e.get("key", ""), e.get("value", "")) for e in value.get("map", []))
     if entries:
-        told = ",".join(f"{plain(e.get('key', ''))}={_quoted(e.get('value', ''))}" for e in entries)
+        told = ",".join(f"{plain(key)}={text if bare and _is_group(text) else _quoted(text)}" for key, text in entries)
         yield f"frontend_attributes={{{told}}}"
+
+
+def _is_group(text: str) -> bool:
+    scanner = Scanner(text)
+    try:
+        return text.startswith("{") and scanner.group() == text
+    except InputError:
+        return False
+
+
+def _frontend(opcode: str, value: Any) -> Iterator[str]:
+    yield from frontend_attributes(value, bare=False)
 
 
 def _metadata(opcode: str, value: Any) -> Iterator[str]:
@@ -390,11 +444,15 @@ _FORMS: Final[Mapping[str, _Form]] = {
     "precision": _precision,
     "pairs": _pairs,
     "operand_shapes": _shapes,
-    "constrain_layout": lambda opcode, value: iter(()),  # told by the shapes
+    "constrain_layout": _constrained,
+    "literal": _literal,
+    "sharding": _sharding,
+    "replication": _replication,
+    "accuracy": _accuracy,
     "triangular": _triangular,
     "cholesky": _cholesky,
     "is_host_transfer": _flag("is_host_transfer"),
-    "is_stable": _flag("is_stable"),
+    "is_stable": _stable,
     "comparison": _comparison("direction"),
     "comparison_type": _type,
     "side_effect": _flag("custom_call_has_side_effect"),

@@ -11,8 +11,10 @@ from typing import Any, Final
 from hloproof.models.hlo.proto.wire import Message
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 
-_PACKED: Final = {"s8": "b", "u8": "B", "s16": "h", "u16": "H", "f16": "e"}
+_PACKED: Final = {"s8": "b", "u8": "B", "s16": "h", "u16": "H"}
 """Types that stand as bytes, and how `struct` names them."""
+_MANTISSAS: Final = {"f16": (16, 10), "bf16": (16, 7), "f32": (32, 23), "f64": (64, 52)}
+"""How many bits a type has, and its mantissa."""
 _BYTE_EACH: Final = {"s4": 4, "u4": 4, "s2": 2, "u2": 2}
 
 
@@ -23,17 +25,18 @@ def literal_text(literal: Message, shape: Shape) -> str:
         return "(" + ", ".join(literal_text(one, leaf) for one, leaf in parts) + ")"
     if not isinstance(shape, ArrayShape):
         raise ValueError("a constant that is no array")
-    values = [_text(v, shape.element_type) for v in _values(literal, shape.element_type)]
+    values = [_text(v) for v in _values(literal, shape.element_type)]
     if len(values) != prod(shape.dimensions):
         raise ValueError(f"a constant of {prod(shape.dimensions)} elements has {len(values)}")
     return _nested(_in_row_major_order(values, shape), shape.dimensions)
 
 
 def _values(literal: Message, kind: str) -> Sequence[Any]:
-    if kind in _PACKED or kind == "bf16" or kind in _BYTE_EACH:
+    if kind in ("f16", "bf16"):
+        words: bytes = literal.get(kind, b"")
+        return [_float(bits, kind) for (bits,) in struct.iter_unpack("<H", words)]
+    if kind in _PACKED or kind in _BYTE_EACH:
         data: bytes = literal.get(kind, b"")
-        if kind == "bf16":
-            return [struct.unpack("<f", b"\0\0" + data[n : n + 2])[0] for n in range(0, len(data), 2)]
         if kind in _BYTE_EACH:
             half = 1 << (_BYTE_EACH[kind] - 1)
             values = [byte & (2 * half - 1) for byte in data]
@@ -43,25 +46,34 @@ def _values(literal: Message, kind: str) -> Sequence[Any]:
         raise ValueError(f"constants of {kind} are not read from protocol buffers; give the text of the module")
     found: list[Any] = literal.get(kind, [])
     if kind in ("c64", "c128"):
-        return list(zip(found[::2], found[1::2], strict=True))
+        parts = [_float(bits, "f32" if kind == "c64" else "f64") for bits in found]
+        return list(zip(parts[::2], parts[1::2], strict=True))
+    if kind in _MANTISSAS:
+        return [_float(bits, kind) for bits in found]
     if kind == "u32":
         return [v & 0xFFFF_FFFF for v in found]
     return found
 
 
-def _text(value: Any, kind: str) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, tuple):
-        part = "f32" if kind == "c64" else "f64"
-        return f"({_text(value[0], part)}, {_text(value[1], part)})"
-    if isinstance(value, float):
-        if isnan(value):
-            return "nan"
-        if isinf(value):
-            return "inf" if value > 0 else "-inf"
-        return repr(value).removesuffix(".0")  # of a narrower type too it is that value exactly
-    return str(value)
+    return f"({value[0]}, {value[1]})" if isinstance(value, tuple) else str(value)
+
+
+def _float(bits: int, kind: str) -> str:
+    """A number as text. A NaN is told with its sign and, where it is not the one that calculations give, its bits."""
+    size, mantissa = _MANTISSAS[kind]
+    forms = {"f16": ("<H", "<e"), "bf16": ("<I", "<f"), "f32": ("<I", "<f"), "f64": ("<Q", "<d")}[kind]
+    whole = bits << 16 if kind == "bf16" else bits
+    value: float = struct.unpack(forms[1], struct.pack(forms[0], whole))[0]
+    if isnan(value):
+        payload = bits & (1 << mantissa) - 1
+        own = "" if payload == 1 << (mantissa - 1) else f"({payload:#x})"
+        return f"{'-' if bits >> (size - 1) else ''}nan{own}"
+    if isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return repr(value).removesuffix(".0")  # of a narrower type too it is that value exactly
 
 
 def _in_row_major_order(values: Sequence[str], shape: ArrayShape) -> list[str]:

@@ -16,7 +16,7 @@ Module: 1 name text; 2 -entry_name text; 3 computations Computation*; 4 -host_pr
   6 entry_id int; 7 schedule Schedule; 8 input_output_alias Aliases; 10 -cross_program_prefetches bytes*
   11 is_dynamic bool; 12 -spmd_output_sharding bytes; 13 -profile_info bytes*; 14 -spmd_parameters_shardings bytes*
   15 device_assignment Devices; 16 -use_auto_spmd_partitioning bool; 17 frames Frames; 18 buffer_donor Donors
-  19 -frontend_attributes bytes
+  19 frontend Attributes
 Devices: 1 replicas int; 2 computations int; 3 -each bytes*
 Aliases: 1 entries Alias*
 Alias: 1 output int*; 2 parameter int; 3 parameter_index int*; 4 kind int
@@ -42,22 +42,22 @@ Instruction: 1 name text; 2 opcode text; 3 shape Shape; 7 metadata Metadata; 8 l
   18 exponent_bits int; 19 mantissa_bits int; 20 dynamic_slice_sizes int*; 21 padding Padding; 22 outfeed_config bytes
   23 distribution int; 24 epsilon float; 25 feature_index int; 26 channel_id int; 27 infeed_config bytes
   28 target text; 29 outfeed_shape Shape; 30 dot Dot; 31 fft_type int; 32 fft_length int*; 33 gather Gather
-  34 gather_sizes int*; 35 id int; 36 operands int*; 37 predecessors int*; 38 called int*; 40 -sharding bytes
+  34 gather_sizes int*; 35 id int; 36 operands int*; 37 predecessors int*; 38 called int*; 40 sharding Sharding
   43 backend_config bytes; 45 all_reduce_id int; 47 is_host_transfer bool; 48 scatter Scatter; 49 groups Group*
   50 feature_groups int; 51 precision Precision; 52 pairs Pair*; 54 domain_entry bytes; 55 domain_exit bytes
   56 constrain_layout bool; 57 operand_shapes Shape*; 58 batch_groups int; 59 triangular Triangular; 60 is_stable bool
-  61 -parameter_replication bytes; 62 cholesky Cholesky; 63 comparison text; 65 side_effect bool; 66 delta int
+  61 replication Replication; 62 cholesky Cholesky; 63 comparison text; 65 side_effect bool; 66 delta int
   67 indices_are_sorted bool; 68 frontend Attributes; 69 unique_indices bool; 70 rng_algorithm int
   71 use_global_device_ids bool; 72 comparison_type text; 73 is_prefetch bool; 74 aliasing OutputAlias*
   75 padding_type int; 76 custom_schedule int; 77 api_version int; 79 thread text; 80 prefetch_index int; 81 k int
   82 -statistics bytes; 85 largest bool; 86 sparsity bytes*; 87 device_list DeviceList; 88 -original_value bytes
-  89 -is_composite bool; 90 ragged bytes; 91 -accuracy bytes
+  89 -is_composite bool; 90 ragged bytes; 91 accuracy Accuracy
 Metadata: 1 op_type text; 2 op_name text; 3 source_file text; 4 source_line int; 5 -profile int*; 8 -size int
   9 -working_set int; 10 -profile_info bytes; 12 -deduplicated text; 15 stack_frame_id int; 16 -scheduling_name text
   17 -end_line int; 18 -column int; 19 -end_column int
-Literal: 1 shape Shape; 2 pred bool*; 3 u8 bytes; 4 s32 int*; 5 s64 int*; 6 u32 uint*; 7 u64 uint*; 8 f32 float*
-  9 f64 double*; 10 elements Literal*; 11 f16 bytes; 12 c64 float*; 13 bf16 bytes; 14 sparse int*; 15 s8 bytes
-  16 u16 bytes; 17 s16 bytes; 18 c128 double*; 19 f8e5m2 bytes; 20 f8e4m3fn bytes; 21 s4 bytes; 22 u4 bytes
+Literal: 1 shape Shape; 2 pred bool*; 3 u8 bytes; 4 s32 int*; 5 s64 int*; 6 u32 uint*; 7 u64 uint*; 8 f32 bits32*
+  9 f64 bits64*; 10 elements Literal*; 11 f16 bytes; 12 c64 bits32*; 13 bf16 bytes; 14 sparse int*; 15 s8 bytes
+  16 u16 bytes; 17 s16 bytes; 18 c128 bits64*; 19 f8e5m2 bytes; 20 f8e4m3fn bytes; 21 s4 bytes; 22 u4 bytes
   23 f8e4m3b11fnuz bytes; 24 f8e5m2fnuz bytes; 25 f8e4m3fnuz bytes; 26 s2 bytes; 27 u2 bytes; 28 f8e4m3 bytes
   29 f8e3m4 bytes; 30 s1 bytes; 31 u1 bytes; 32 f4e2m1fn bytes; 33 f8e8m0fnu bytes
 Window: 1 dimensions WindowDimension*
@@ -81,6 +81,12 @@ Cholesky: 1 lower bool
 Attributes: 1 map Entry*
 Entry: 1 key text; 2 value text
 OutputAlias: 1 output int*; 2 operand int; 3 operand_index int*
+Sharding: 1 type int; 2 -tile_shape bytes; 3 dimensions int*; 4 devices int*; 5 parts Sharding*
+  6 replicate_last bool; 7 -metadata bytes*; 8 last_tile_dims int*; 9 reshape int*; 10 transpose int*
+  11 grouped bool; 12 group int; 13 group_type int
+Replication: 1 leaves bool*
+Accuracy: 1 mode int; 2 tolerance Tolerance
+Tolerance: 1 atol double; 2 rtol double; 3 ulps int
 DeviceList: 1 groups Group*; 2 iota bytes; 3 mesh bytes
 """
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from hloproof.models.errors import InputError
-from hloproof.models.hlo.proto.attributes import attributes, braces, plain
+from hloproof.models.hlo.proto.attributes import attributes, braces, frontend_attributes, plain
 from hloproof.models.hlo.proto.literals import literal_text
 from hloproof.models.hlo.proto.schema import SCHEMA
 from hloproof.models.hlo.proto.shapes import shape_of
@@ -86,6 +86,7 @@ def _header(m: Message, computations: Sequence[Message]) -> Iterator[str]:
     if donors:
         told = (f"({d.get('parameter', 0)}, {braces(d.get('parameter_index', []))})" for d in donors)
         yield f"buffer_donor={{ {', '.join(told)} }}"
+    yield from frontend_attributes(m.get("frontend", {}))
 
 
 def _frames(frames: Message) -> Iterator[str]:

@@ -17,7 +17,8 @@ _DEEPEST: Final = 60
 
 
 class Field(NamedTuple):
-    """`kind` is int, uint, bool, float, double, text, bytes, or the name of a message; `ignored` ones are skipped."""
+    """`kind` is int, uint, bool, float, double, bits32 or bits64 (of a float, as a number: a NaN keeps its own), text,
+    bytes, or the name of a message; `ignored` ones are skipped."""
 
     name: str
     kind: str
@@ -30,7 +31,15 @@ Schema = Mapping[str, Mapping[int, Field]]
 Message = dict[str, Any]
 """By name: numbers, texts, bytes, messages, and lists of these. Fields that are not there are left out."""
 
-_WIRE: Final = {"int": VARINT, "uint": VARINT, "bool": VARINT, "float": FIXED32, "double": FIXED64}
+_WIRE: Final = {
+    "int": VARINT,
+    "uint": VARINT,
+    "bool": VARINT,
+    "float": FIXED32,
+    "double": FIXED64,
+    "bits32": FIXED32,
+    "bits64": FIXED64,
+}
 
 
 def read(data: bytes, message: str, schema: Schema, depth: int = 0) -> Message:
@@ -110,6 +119,8 @@ def _value(raw: int | bytes, kind: str, schema: Schema, depth: int) -> Any:
             return struct.unpack("<f", raw)[0]
         case "double":
             return struct.unpack("<d", raw)[0]
+        case "bits32" | "bits64":
+            return int.from_bytes(raw, "little")
         case "text":
             return raw.decode("utf-8")
         case "bytes":
