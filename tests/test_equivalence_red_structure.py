@@ -100,6 +100,84 @@ def test_turns_that_a_loop_is_said_to_take_are_counted_or_a_promise() -> None:
         assert (found.verdict, [*found.axioms]) == ("proved", told)
 
 
+STEP = '"known_init_step":{"init":"3","step":"2"}'
+INDEX = '"known_induction_variable":{"tuple_index":"1"}'
+
+
+@pytest.mark.parametrize(
+    "config, name",
+    [
+        (STEP, "known_init_step"),
+        (STEP.replace("known_init_step", "knownInitStep"), "known_init_step"),
+        (INDEX, "known_induction_variable"),
+        ('"dynamic_variable_tuple_indices":["2"]', "dynamic_variable_tuple_indices"),
+    ],
+)
+def test_what_a_loop_is_said_to_hold_is_a_promise(config: str, name: str) -> None:
+    """Whoever unrolls a loop takes where it begins, and by how much it grows, from here."""
+    plain, said_so = counted(""), counted(f", backend_config={{{config}}}")
+    quoted = counted(", backend_config=" + '"{' + config.replace('"', '\\"') + '}"')
+    for before, after, told in [
+        (plain, said_so, [(f"promised: {name} of while", "exact")]),
+        (plain, quoted, [(f"promised: {name} of while", "exact")]),
+        (said_so, plain, []),
+        (said_so, said_so, []),
+        (said_so, quoted, []),
+    ]:
+        found = decide(parse_module(before), parse_module(after))
+        assert (found.verdict, [*found.axioms]) == ("proved", told)
+
+
+def test_names_of_fields_are_those_of_the_format_too() -> None:
+    wrong = decide(parse_module(counted("")), parse_module(counted(', backend_config={"knownTripCount":{"n":-1}}')))
+    assert wrong.reason == "a loop is said to take -1 turns, and takes 5"
+
+
+def permuted(carried: str, by: str = "r = f32[2] copy(q)") -> str:
+    """A permutation, and when it carries anything."""
+    more = f', frontend_attributes={{_xla_send_recv_validation="{carried}"}}' if carried else ""
+    return one(
+        "f32[2]", f"q = f32[2] collective-permute(p), source_target_pairs={{{{0,1}}}}{more}", f"ROOT {by}"
+    ).replace("m\n", "m, replica_count=2\n", 1)
+
+
+def test_turns_in_which_a_permutation_carries_nothing_are_a_promise() -> None:
+    told = [("promised: _xla_send_recv_validation of collective-permute", "exact")]
+    for before, after, promised in [
+        ("", "{{0,6}}", told),
+        ("{{0,6}}", "{{0,5}}", told),
+        ("", "invalid", told),
+        ("{{0,6}}", "{{0,6}}", []),
+        ("{{0,6}}", "", []),
+    ]:
+        found = decide(parse_module(permuted(before)), parse_module(permuted(after)), "exact")
+        assert (found.verdict, [*found.axioms]) == ("proved", promised)
+    zeros = "z = f32[2] subtract(q, q)\n  ROOT r = f32[2] negate(q)"
+    for carried, verdict in (("", "refuted"), ("{{0,6}}", "unknown")):
+        pair = parse_module(permuted(carried)), parse_module(permuted(carried, zeros).replace("ROOT z", "z"))
+        assert compare(*pair).verdict == verdict
+
+
+def sliced(pairs: str) -> str:
+    """Two slices of what a device has, sent to two places of what another one has."""
+    return one(
+        "f32[4]",
+        "o = f32[4] negate(p)",
+        "z = s32[] constant(0)",
+        "w = s32[] constant(2)",
+        "a0 = (s32[]) tuple(z)",
+        "a1 = (s32[]) tuple(w)",
+        "a = ((s32[]), (s32[])) tuple(a0, a1)",
+        f"ROOT r = f32[4] collective-permute(p, o, a, a), source_target_pairs={{{pairs}}}, slice_sizes={{{{2}},{{2}}}}",
+    ).replace("m\n", "m, replica_count=4\n", 1)
+
+
+def test_which_slice_a_pair_carries_is_said_by_its_place() -> None:
+    unproved(sliced("{0,1},{0,2}"), sliced("{0,2},{0,1}"), "rounding")
+    whole = [permuted("").replace("{{0,1}}", pairs) for pairs in ("{{0,1},{1,0}}", "{{1,0},{0,1}}")]
+    proved(whole[0], whole[1], "exact")
+
+
 def factor(other: str, lower: bool = True, kind: str = "f32") -> str:
     """A triangular factor, with `other` beside it."""
     return one(

@@ -10,7 +10,7 @@ from hloproof.equivalence.answer import Certificate, Mismatch, Result, Tier
 from hloproof.equivalence.boundary import check_boundary
 from hloproof.equivalence.checker import check
 from hloproof.equivalence.effects import paired
-from hloproof.equivalence.endings import COUNTED, TAKEN_FOR_GRANTED, counted_by_text, taken_for_granted
+from hloproof.equivalence.endings import TAKEN_FOR_GRANTED, promised_by_text, taken_for_granted
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Graph
 from hloproof.equivalence.kernel import Denied, Rules, equal_tensors
@@ -119,8 +119,9 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], frozens
     assumed = {f"promised: {name} of {opcode}" for name, opcode, *_ in theirs.promises - ours.promises}
     if taken_for_granted(reader.graph, ours.endings, theirs.endings, [*theirs.results, *theirs.effects.nodes]):
         assumed.add(TAKEN_FOR_GRANTED)
-    if counted_by_text(reader.graph, ours.endings, theirs.endings):
-        assumed.add(COUNTED)
+    assumed.update(
+        f"promised: {name} of while" for name in promised_by_text(reader.graph, ours.endings, theirs.endings)
+    )
     return reader.graph, goals, frozenset(assumed)
 
 

@@ -19,7 +19,7 @@ from hloproof.equivalence.kernel import Denied
 from hloproof.equivalence.terms import Elem
 
 TAKEN_FOR_GRANTED: Final = "assumed: a loop ends"
-COUNTED: Final = "promised: known_trip_count of while"
+COUNTED: Final = "known_trip_count"
 
 _TURNS: Final = 100
 """As many turns are followed."""
@@ -34,6 +34,8 @@ class Ending:
     results: tuple[Node, ...]
     stated: int | None = None
     """How many turns the text says that it takes, which whoever runs it may take without asking the condition."""
+    states: tuple[tuple[str, str], ...] = ()
+    """What the text says of its states: where one begins and by how much it grows."""
 
 
 def taken_for_granted(graph: Graph, before: Iterable[Ending], after: Iterable[Ending], roots: Iterable[Node]) -> bool:
@@ -52,19 +54,23 @@ def taken_for_granted(graph: Graph, before: Iterable[Ending], after: Iterable[En
     return any(seen.isdisjoint(e.results) and _turns_of(graph, e.decides) is None for e in new)
 
 
-def counted_by_text(graph: Graph, before: Iterable[Ending], after: Iterable[Ending]) -> bool:
-    """Whether the module after says of a loop how many turns it takes, the module before does not say so of the same
-    loop, and it cannot be followed to its last turn. Raises Denied where it can, and takes another number of them."""
-    known = {(e.decides, e.stated) for e in before}
-    told = False
+def promised_by_text(graph: Graph, before: Iterable[Ending], after: Iterable[Ending]) -> frozenset[str]:
+    """What the module after says of a loop and its turns, the module before does not say of the same loop, and nobody
+    counts here. Raises Denied where a loop can be followed to its last turn, and takes another number of them."""
+    before = tuple(before)
+    counted = {(e.decides, e.stated) for e in before}
+    known = {(e.decides, said) for e in before for said in e.states}
+    told: set[str] = set()
     for e in after:
-        if e.stated is None or (e.decides, e.stated) in known:
+        told.update(name for name, value in e.states if (e.decides, (name, value)) not in known)
+        if e.stated is None or (e.decides, e.stated) in counted:
             continue
         turns = _turns_of(graph, e.decides)
         if turns is not None and turns != e.stated:
             raise Denied(f"a loop is said to take {e.stated} turns, and takes {turns}")
-        told = told or turns is None
-    return told
+        if turns is None:
+            told.add(COUNTED)
+    return frozenset(told)
 
 
 def _turns_of(graph: Graph, decides: Node) -> int | None:

@@ -5,6 +5,7 @@ Trusted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -51,6 +52,19 @@ _OF_CALLS: Final = frozenset({"backend_config", "frontend_attributes", "sharding
 """Attributes that take part in the meaning of a custom call."""
 
 
+CARRIED: Final = "_xla_send_recv_validation"
+"""Says in which turns of a loop a permutation carries anything at all: in all others what arrives is left open."""
+_CARRIED: Final = re.compile(CARRIED + r"\s*=\s*(\"[^\"]*\"|\{[^\"=]*\})")
+
+
+def carried_when(i: Instruction) -> str:
+    """The turns in which a permutation is said to carry something; empty where nothing is said."""
+    if not i.opcode.startswith("collective-permute"):
+        return ""
+    found = _CARRIED.search(_text(i.attributes.get("frontend_attributes") or Word("")))
+    return found[1] if found else ""
+
+
 def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
     """The attributes of meaning, sorted by name, with called computations as how many there are."""
     out: list[tuple[str, Any]] = []
@@ -62,6 +76,8 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
             out.append((name, _text(value)))
         elif name == "dimensions" and opcode == "map":
             continue
+        elif isinstance(value, DevicePairs) and len(i.operands) == 4:
+            out.append((name, value.pairs))  # of slices: the k-th of a device's pairs carries its k-th slice
         elif name == "api_version" and _plain(value) == "API_VERSION_ORIGINAL":
             continue  # what a call without it has
         elif (name in _OF_CALLS and opcode == "custom-call") or (name == "sharding" and opcode in _OUTSIDE):

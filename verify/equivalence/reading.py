@@ -19,9 +19,11 @@ from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import literal_key
 from hloproof.equivalence.loop_states import needed_states
 from hloproof.equivalence.meaning import (
+    CARRIED,
     EFFECTS,
     PROMISES,
     attribute_key,
+    carried_when,
     combined,
     layout_key,
     memory_key,
@@ -39,7 +41,7 @@ from hloproof.models.hlo.opcodes import COLLECTIVES, async_sugar
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, BufferShape, Shape, TupleShape
 from hloproof.models.hlo.shard_shapes import is_shard_call, parts_of_call, written_elsewhere
 from hloproof.models.hlo.text.shapes import print_shape
-from hloproof.models.indexing.composition.trip_count import stated_count
+from hloproof.models.indexing.composition.trip_count import stated_count, stated_states
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
 
 
@@ -237,6 +239,9 @@ class GraphReader:
             where = operands[len(operands) // 2 :][:1] if opcode in ("gather", "scatter") else operands
             about = (opcode, key, path, tuple(where), tuple(o.sizes for o in operands))
             self.promises.update((name, *about) for name in told)
+        when = carried_when(i)
+        if when:
+            self.promises.add((CARRIED, opcode, key, path, tuple(operands), when))
         bodies = tuple(node for name in _called_in_order(i) for node in self.function(name))
         self.inside = None
         constants = self.folds.folded(self.module, i, tuple(operands)) if computation is not None else None
@@ -406,7 +411,7 @@ class GraphReader:
         first = [start[k] for k in deciding]
         bodies = [holds, *(after[k] for k in deciding)]
         decides = self.graph.node("ending", "pred", (), first, (level, deciding), bodies)
-        self.endings.append(Ending(decides, tuple(out[k] for k in varying), stated_count(i)))
+        self.endings.append(Ending(decides, tuple(out[k] for k in varying), stated_count(i), stated_states(i)))
         # What a state holds in the turns is said by the loop, not by the state's name.
         self.promises = promises | {(*p, *out) for p in self.promises}
         turns = {k: left[k].joined(decided) for k in varying}

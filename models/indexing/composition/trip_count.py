@@ -7,6 +7,7 @@ be evaluated, where there are more than MOST_TURNS, or where a `known_trip_count
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -22,7 +23,9 @@ MOST_TURNS: Final = 64
 State = Mapping[ShapeIndex, int]
 """What single integers of the state hold, where it is known, by their position."""
 
-_TRIP_COUNT: Final = re.compile(r'known_trip_count\\*"?\s*:\s*\{\s*\\*"?n\\*"?\s*:\s*\\*"?(\d+)')
+_TRIP_COUNT: Final = re.compile(r'known_?trip_?count\\*"?\s*:\s*\{\s*\\*"?n\\*"?\s*:\s*\\*"?(-?\d+)', re.IGNORECASE)
+"""Names of fields may also be written as in `knownTripCount`."""
+_OF_TURNS: Final = ("known_init_step", "known_induction_variable", "dynamic_variable_tuple_indices")
 
 
 def known_turns(
@@ -69,6 +72,20 @@ def stated_count(instruction: Instruction) -> int | None:
     config = instruction.attributes.get("backend_config")
     found = _TRIP_COUNT.search(config.text) if isinstance(config, Word | Quoted) else None
     return None if found is None else int(found.group(1))
+
+
+def stated_states(instruction: Instruction) -> tuple[tuple[str, str], ...]:
+    """What else the loop's backend_config says of its states: names of fields, with their values as written."""
+    config = instruction.attributes.get("backend_config")
+    if not isinstance(config, Word | Quoted):
+        return ()
+    try:
+        said = json.loads(config.text.replace('\\"', '"') if isinstance(config, Quoted) else config.text)
+    except ValueError:
+        return ()
+    plain = {name.replace("_", "").lower(): value for name, value in said.items()} if isinstance(said, dict) else {}
+    found = ((name, plain.get(name.replace("_", ""))) for name in _OF_TURNS)
+    return tuple((name, json.dumps(value, sort_keys=True)) for name, value in found if value)
 
 
 def _integers(

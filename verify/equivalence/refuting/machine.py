@@ -8,7 +8,9 @@ from math import prod
 from time import monotonic
 from typing import Final
 
+from hloproof.equivalence.meaning import carried_when
 from hloproof.equivalence.refuting.shared_values import SharedValues
+from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape
@@ -57,6 +59,8 @@ class BoundedMachine(Machine):
     ) -> list[Value]:
         left = self._deadline - monotonic()
         work = 0 if self.compact and i.opcode in COMPACT else _products(i, computation) * len(devices)
+        if carried_when(i):
+            raise NotModelled("a permutation that carries nothing in some turns")
         if left < 0 or work > left * _PRODUCTS_PER_SECOND.get(self.scalars.name, 5e6):
             raise TooLong(f"the budget ran out at {i.name}")
         return super()._instruction(i, computation, operands, devices)
