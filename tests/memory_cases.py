@@ -223,7 +223,7 @@ def roomy_plan(hlo: str, together: tuple[tuple[str, ...], ...] = ()) -> str:
             )
             phi = " (phi)" if values[key].phi else ""
             needed, shape = bytes_needed(values[key].shape), print_shape(values[key].shape)
-            lines.append(f" value: <{number}{n} {key[0]}{position}{phi} @0> (size={needed},offset=0): {shape}")
+            lines.append(f" value: <{number * 1000 + n} {key[0]}{position}{phi} @0> (size={needed},offset=0): {shape}")
     return "\n".join(lines) + "\n"
 
 

@@ -22,6 +22,7 @@ import test_effects_of_callees
 import test_in_place_fusions
 from planted_layouts import HANDED_OVER, IN_FLIGHT, LIBRARIES, MADE, NAMED
 from planted_plans import PLANTED
+from planted_rounds import ROUNDS
 from test_false_proofs_layouts import RIGHT, WRONG
 from test_false_proofs_maps import CHOSEN, COPY, P4, SLICES
 
@@ -642,6 +643,7 @@ _PROVED_PLANS: Final = (
 def _of_plans() -> list[Row]:
     test = "test_planted_plans::test_what_is_wrong_in_a_plan_is_refuted_and_its_twin_is_not"
     planted = [p for p in [*PLANTED, *IN_FLIGHT] if p.what in _PROVED_PLANS] + [*NAMED, *MADE, *LIBRARIES, *HANDED_OVER]
+    planted += ROUNDS
     return [Row(f"plans: {p.what}", "hlo", *p.modules, test, p.comes_to, plans=p.plans) for p in planted]
 
 

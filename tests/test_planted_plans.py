@@ -1,14 +1,16 @@
-"""Plans with one thing wrong are refuted, and their sound twins proved: `planted_plans.py`, `planted_layouts.py`."""
+"""Plans with one thing wrong are refuted, and their sound twins proved: `planted_plans.py`, `planted_layouts.py`,
+`planted_rounds.py`."""
 
 from __future__ import annotations
 
 import pytest
 from planted_layouts import PLANTED_LAYOUTS
 from planted_plans import PLANTED, Planted
+from planted_rounds import ROUNDS
 
 from hloproof.pipeline.memory_plans import check_plan
 
-ALL = [*PLANTED, *PLANTED_LAYOUTS]
+ALL = [*PLANTED, *PLANTED_LAYOUTS, *ROUNDS]
 
 
 @pytest.mark.parametrize("case", ALL, ids=[p.what for p in ALL])

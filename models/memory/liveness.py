@@ -10,7 +10,7 @@ the write of the same instruction.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +19,7 @@ from hloproof.models.dataflow.value_flow import called
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Aliasing, BufferDonor
 from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.shape import OpaqueShape, TokenShape
 from hloproof.models.memory.assignment import Key
 from hloproof.models.memory.configuration import objects_of
 from hloproof.models.memory.forwarding import CALLS, PASS_ON
@@ -170,17 +171,23 @@ class Liveness:
         for n, name in enumerate(i.operands[passed_on:], passed_on):
             for value in self._whole(name):
                 yield Read(value, instant, c.name, i.name, n)
-        if i.opcode == "all-reduce-start" and not self.synchronous(i.name):
-            # It returns the result alone, so that no shape index of its done names the operands.
-            dones = self.all_dones.get(i.name)
-            if dones is None:
-                self.unknown[i.name] = f"where {i.name} is done is not followed: its state is carried on"
-                return
-            for n, name in enumerate(i.operands):
-                for value in self._whole(name):
-                    for done in dones:
-                        where = self.values.computation_of[done].name
-                        yield Read(value, self.order.reads[done], where, i.name, n, "reads until its done")
+        if link is not None and not self.synchronous(i.name):
+            yield from self._read_until_done(i)
+
+    def _read_until_done(self, start: Instruction) -> Iterator[Read]:
+        """Operands that no shape index of what the start returns names, and so none of its done: an all-reduce returns
+        its result alone."""
+        held = set(self._whole(start.name))
+        for n, name in enumerate(start.operands):
+            for value in self._whole(name):
+                if value in held or isinstance(self.values.values[value].shape, TokenShape | OpaqueShape):
+                    continue
+                dones = self.all_dones.get(start.name, ())
+                if not dones:
+                    self.unknown[start.name] = f"where {start.name} is done is not followed: its state is carried on"
+                for done in dones:
+                    where = self.values.computation_of[done].name
+                    yield Read(value, self.order.reads[done], where, start.name, n, "reads until its done")
 
     def _reads_of_link(self, c: Computation, i: Instruction, instant: int) -> Iterator[Read]:
         """A done or update: the operation may use all that its state holds until here."""
@@ -304,8 +311,8 @@ class Liveness:
             return self.order.begins[value.computation]
         return self.order.reads[i.name]
 
-    def intervals(self, value: HloValue) -> tuple[tuple[int, int], ...]:
-        """When the value is needed, both ends inclusive, in order and apart."""
+    def intervals(self, value: HloValue, but: Collection[Read] = ()) -> tuple[tuple[int, int], ...]:
+        """When the value is needed, both ends inclusive, in order and apart; were it not for some of its reads."""
         first = self.begins(value)
         if self.kept(value):
             return ((BEFORE, self.order.after + 1),)
@@ -314,6 +321,8 @@ class Liveness:
         if self._is_state_of_a_condition(value):
             last[home] = self.order.ends[home]
         for read in self.reads[value.key]:
+            if read in but:
+                continue
             last[read.computation] = max(last.get(read.computation, first), read.instant)
         if self.beside(value):  # when within the flight its bytes are written and read, nobody outside knows
             start = self._writer(value).name

@@ -41,8 +41,12 @@ def complete(plan: Plan) -> Iterator[Judgement]:
                 f"{plan.named(key)} has no slice: nothing says where {print_shape(value.shape)} lies{read}",
             )
     hidden = _hidden_results(plan)
+    by_id: dict[int, Slice] = {}
     for s in plan.assignment.slices:
         problem = _stray(plan, s)
+        if by_id.setdefault(s.id, s).key != s.key:
+            both = f"{plan.named(by_id[s.id].key)} (plan line {by_id[s.id].line}) and {plan.named(s.key)}"
+            problem = problem or f"{both} (plan line {s.line}) are both called value {s.id}"
         if problem and hidden and s.instruction not in plan.values.instruction:
             yield judged(COMPLETE, _place_of(plan, s), unknown=f"{problem}; it may be what {hidden[0]} runs")
         elif problem:
@@ -103,6 +107,9 @@ def _kind_problem(plan: Plan, value: HloValue) -> str | None:
     i = plan.instruction(value.key[0])
     if not same_shape(s.shape, value.shape, layouts=True):
         return f"plan line {s.line} says {print_shape(s.shape)}, {name} is {print_shape(value.shape)}"
+    if s.phi != value.phi:
+        merges = "merges several values" if value.phi else "is one value and merges none"
+        return f"plan line {s.line} has {'a' if s.phi else 'no'} (phi), and {name} {merges}"
     if wrong := _foreign(plan, value, allocation):
         return wrong
     if allocation.thread_local and value.room == "ordered":

@@ -45,16 +45,20 @@ def in_place_of(plan: Plan, start: Instruction) -> Iterator[InPlace]:
 
 def works_in_place(plan: Plan, start: Instruction, output: Key, value: Key) -> bool | None:
     """The output may lie over this value that the start is given: exactly there, in its layout, and nobody but the
-    operation itself reads the value after the start. None where other steps of it may."""
+    operation itself needs the value from the start on, the start of the next turn of a loop neither. None where other
+    steps of it may."""
     found = [p for p in in_place_of(plan, start) if (p.output, p.given) == (output, value)]
     a, b = plan.in_memory[output][1], plan.in_memory[value][1]
     alike = all(laid_out_alike(plan.values.values[output].shape, p.shape) for p in found)
     standing = sum(v == value for name in start.operands for _, v in plan.values.places_in(name))
     if len(found) != 1 or standing != 1 or not alike or plan.extent(a) != plan.extent(b):
         return False
-    live = plan.liveness
-    later = [r for r in live.reads[value] if r.instant > live.order.reads[start.name]]
-    own = all(start.name in (r.instruction, live.starts.get(r.instruction)) for r in later)
-    if live.kept(plan.values.values[value]) or not own:
+    live, begins = plan.liveness, plan.liveness.order.reads[start.name]
+    own = [
+        r
+        for r in live.reads[value]
+        if r.instant > begins and start.name in (r.instruction, live.starts.get(r.instruction))
+    ]
+    if any(first <= begins + 1 <= last for first, last in live.intervals(plan.values.values[value], own)):
         return False
     return True if found[0].alone else None

@@ -4,7 +4,7 @@ another element has destroyed it, whatever order the elements are made in. By th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Final
 
@@ -17,7 +17,7 @@ from hloproof.logic.replay import careful
 from hloproof.memory.custom_calls import stated_of_custom_call
 from hloproof.memory.flights import works_in_place
 from hloproof.memory.kernels import KernelReading, Kernels, Making
-from hloproof.memory.plan import Plan, judged, laid_out_alike
+from hloproof.memory.plan import Plan, judged, laid_out_alike, order_of_elements
 from hloproof.memory.runtime_values import fails_whatever_is_read
 from hloproof.models.dataflow.async_chain import declared_aliases, link_of
 from hloproof.models.errors import NotModelled
@@ -28,7 +28,7 @@ from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.shape import ArrayShape, TupleShape
 from hloproof.models.layouts.memory_size import element_bits
 from hloproof.models.layouts.physical import layout_of, part_count
-from hloproof.models.layouts.tiling import linear_index, position_expression
+from hloproof.models.layouts.tiling import position_expression
 from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, dim
 from hloproof.models.memory.assignment import Key, Slice
 
@@ -190,6 +190,8 @@ class _Pair:
         if _same_places(writing, making, reading, m, a, b):
             return None, None
         both = f"{self._plan.named(key)} lies over {self._plan.named(reading.value)}"
+        if any(shape.is_dynamic or layout_of(shape).dynamic_prefix_bytes for shape in (writing.written, reading.shape)):
+            return None, f"{both}: when the size that is kept beside the elements is read and written is not modelled"
         try:
             stated = obligation_of(self._called_by(writing), writing, making, reading, m, a, b)
         except NotModelled as reason:
@@ -259,18 +261,26 @@ def _varies(read: Iterable[RuntimeVariable]) -> bool:
 
 
 def _comparable(a: Making, b: Making) -> bool:
-    return a.steps == b.steps or a.count == b.count
+    """Which steps of the two are one is known."""
+    return _indexed_alike(a, b) or (a.count == b.count and not any(layout_of(m.stepped).tiles for m in (a, b)))
+
+
+def _indexed_alike(a: Making, b: Making) -> bool:
+    """Equal indices of the two lie in equal places, so that they are one step."""
+    one, two = (replace(order_of_elements(m.stepped), element_bits=0) for m in (a, b))
+    return a.steps == b.steps and one == two
 
 
 def _same_places(writing: Making, making: Making, reading: KernelReading, m: IndexingMap, a: Slice, b: Slice) -> bool:
     """Every step reads only the element that lies where it writes: the same index of two arrays laid out alike."""
-    if a.offset != b.offset or writing.steps != making.steps or writing.runtime or m.runtime or m.replica is not None:
+    runtime = (*writing.runtime, *m.runtime)
+    if a.offset != b.offset or not _indexed_alike(writing, making) or runtime or m.replica is not None:
         return False
     index = tuple(dim(k) for k in range(len(writing.steps)))
     return (
         m.results == index
         and writing.element == index
-        and writing.written.dimensions == reading.shape.dimensions
+        and (writing.written.dimensions, writing.written.dynamic) == (reading.shape.dimensions, reading.shape.dynamic)
         and layout_of(writing.written) == layout_of(reading.shape)
         and element_bits(writing.written) == element_bits(reading.shape)
     )
@@ -322,13 +332,12 @@ def obligation_of(
 
 
 def _same_step(writing: Making, making: Making) -> Formula:
-    n = len(writing.steps)
-    if writing.steps == making.steps:
-        return conj(*(eq(Var(f"w{k}"), Var(f"d{k}")) for k in range(n))) if n else TRUE
-    if writing.count == making.count:
-        ours = linear_index(tuple(Var(f"w{k}") for k in range(n)), writing.steps, Const(0))
-        theirs = linear_index(tuple(Var(f"d{k}") for k in range(len(making.steps))), making.steps, Const(0))
-        return eq(ours, theirs)
+    """Outputs of one size are made in the order in which they lie: a step makes what has the same place in each."""
+    ours, theirs = ([Var(f"{name}{k}") for k in range(len(m.steps))] for name, m in (("w", writing), ("d", making)))
+    if _indexed_alike(writing, making):
+        return conj(*(eq(a, b) for a, b in zip(ours, theirs, strict=True))) if ours else TRUE
+    if _comparable(writing, making):
+        return eq(_position(writing.stepped, tuple(ours)), _position(making.stepped, tuple(theirs)))
     return FALSE
 
 

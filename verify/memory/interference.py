@@ -27,6 +27,8 @@ from hloproof.results.verdict import Verdict
 
 INTERFERENCE: Final = "plan-interference"
 CONSTANT: Final = "plan-constant"
+_TAKES: Final = frozenset({"reads", "decides by", "returns"})
+"""Reads of the bytes themselves, rather than handing them on as a state or looking up a table."""
 
 
 @dataclass
@@ -127,11 +129,11 @@ def interference(plan: Plan) -> Iterator[Judgement]:
         else:
             by_write.setdefault(conflict.write.value, text)
     live = plan.liveness
-    unended = _unended(plan)
+    unended, carried = _unended(plan), _read_while_carried(plan)
     for key, (value, s) in plan.in_memory.items():
         if key in live.writes:
             start = live.writes[key].instruction
-            unknown = live.unknown.get(start) or unended.get(start) or inside.get(key)
+            unknown = live.unknown.get(start) or unended.get(start) or inside.get(key) or carried.get(key)
             problem = by_write.get(key) or _read_in_flight(plan, live.writes[key])
             yield judged(INTERFERENCE, plan.place(*key), problem, None if problem else unknown)
         if live.kept(value):
@@ -156,6 +158,46 @@ def _unended(plan: Plan) -> dict[str, str]:
         if j.found.verdict is not Verdict.PROVED or not ended:
             out[name] = f"where {name} is done is not known: {j.problem or j.found.reason or 'a loop carries it on'}"
     return out
+
+
+def _read_while_carried(plan: Plan) -> dict[Key, str]:
+    """Results of starts whose state a loop or conditional merges before its done comes, and that somebody reads beside
+    the done: whether they are written by then is not followed."""
+    live, out = plan.liveness, dict[Key, str]()
+    for key, write in live.writes.items():
+        link = link_of(plan.instruction(write.instruction).opcode)
+        if (
+            link is None
+            or link.role != "start"
+            or write.instruction in live.dones
+            or live.synchronous(write.instruction)
+        ):
+            continue
+        for place in sorted(_in_flight(plan, key)):
+            for read in live.reads[plan.values.places[place]]:
+                taken = plan.instruction(read.instruction)
+                name = taken.name if read.operand < 0 else taken.operands[read.operand]
+                if read.why in _TAKES and name == place[0] and link_of(taken.opcode) is None:
+                    told = (
+                        f"{read.instruction} {read.why} {plan.named(place)}, which {write.instruction} writes in flight"
+                    )
+                    out.setdefault(key, f"{told}: whether it is done by then is not followed")
+    return out
+
+
+def _in_flight(plan: Plan, key: Key) -> set[Key]:
+    """The places to which a value comes without a done."""
+    followed: dict[Key, list[Key]] = {}
+    for place, source in plan.values.steps():
+        link = link_of(plan.instruction(place[0]).opcode)
+        if link is None or link.role != "done":
+            followed.setdefault(source, []).append(place)
+    pending, seen = [key], {key}
+    while pending:
+        new = [place for place in followed.get(pending.pop(), ()) if place not in seen]
+        pending += new
+        seen.update(new)
+    return seen
 
 
 def _both_in_flight(plan: Plan, conflict: Conflict) -> bool:

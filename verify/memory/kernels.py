@@ -33,7 +33,7 @@ Way = Literal["each", "window", "reduced", "scatter", "sort"]
 
 TOGETHER: Final = (
     "outputs of one size are made together in {what}: the step of an index reads everything it needs, then writes that "
-    "element of each; steps run in any order"
+    "element of each (the one in the same place where sizes or layouts differ); steps run in any order"
 )
 REDUCED: Final = (
     "each input element of a reduction in {what} is read once, in the step that makes the other outputs' element "
@@ -52,12 +52,13 @@ class KernelReading:
 
 @dataclass(frozen=True, slots=True)
 class Making:
-    """How one output is made. `steps` are the sizes of the index; element `element` (over d0, d1, ...) of an array of
-    shape `written` is what a step writes, or None where that is not one element for each step (scatter, sort)."""
+    """How one output is made. `stepped` is the array that has a step for each of its elements; element `element` (over
+    the step's index d0, d1, ...) of an array of shape `written` is what a step writes, or None where that is not one
+    element for each step (scatter, sort)."""
 
     position: tuple[int, ...]
     way: Way
-    steps: tuple[int, ...]
+    stepped: ArrayShape
     written: ArrayShape
     element: tuple[Expr, ...]
     runtime: tuple[RuntimeVariable, ...]
@@ -66,6 +67,11 @@ class Making:
     """Whose instructions the maps name, and `runtime`."""
     replaced: Key | None = None
     """The value that the operation updates in place, whose other elements stay: not read by any step."""
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The sizes of the index."""
+        return self.stepped.dimensions
 
     @property
     def count(self) -> int:
@@ -117,10 +123,10 @@ class Kernels:
                 readings = tuple(
                     r for n in range(len(i.operands)) if n not in own for r in self._whole_operand(c, i, n)
                 )
-                yield Making(at, way, leaf.dimensions, leaf, index, (), readings, c, into)
+                yield Making(at, way, leaf, leaf, index, (), readings, c, into)
                 continue
             sets = self._composer.plain(c, i, OUTPUT_TO_INPUT, number)
-            yield Making(at, way, leaf.dimensions, leaf, index, (), tuple(self._named(c, i, sets)), c)
+            yield Making(at, way, leaf, leaf, index, (), tuple(self._named(c, i, sets)), c)
 
     def _is_over(self, i: Instruction, n: int, over: dict[tuple[int, ...], set[Key]], at: tuple[int, ...]) -> bool:
         """The result lies exactly over operand `n` and has its layout: what is not written stays an element of it."""
@@ -186,7 +192,7 @@ class Kernels:
             return self._fused_sort(c, i, body, at, leaf, made, inner, over)
         sets = followed_maps(self._composer, body, body.root, OUTPUT_TO_INPUT, _number(i, at))
         index = tuple(dim(k) for k in range(leaf.rank))
-        return Making(at, "each", leaf.dimensions, leaf, index, (), tuple(self._named(c, i, sets)), body)
+        return Making(at, "each", leaf, leaf, index, (), tuple(self._named(c, i, sets)), body)
 
     def _parameter_value(self, i: Instruction, body: Computation, name: str) -> Key | None:
         """The caller's value behind a parameter of the fusion, through bitcasts."""
@@ -222,7 +228,7 @@ class Kernels:
         readings = [r for n in range(1, len(update.operands)) for r in reads(n)]
         if body is None:
             replaced = self._plan.values.at((i.operands[0], ()))
-        return Making(at, "window", window.dimensions, target, m.results, m.runtime, tuple(readings), inside, replaced)
+        return Making(at, "window", window, target, m.results, m.runtime, tuple(readings), inside, replaced)
 
     def _fused_scatter(
         self,
@@ -239,7 +245,7 @@ class Kernels:
         names = dict.fromkeys(update.operands[into:])
         readings = self._read_meanwhile(c, i, body, names, f"the scatter of {i.name} reads it while it writes")
         index = tuple(dim(k) for k in range(leaf.rank))
-        return Making(at, "scatter", leaf.dimensions, leaf, index, (), readings, body, replaced)
+        return Making(at, "scatter", leaf, leaf, index, (), readings, body, replaced)
 
     def _read_meanwhile(
         self, c: Computation, i: Instruction, body: Computation, names: Iterable[str], told: str
@@ -278,7 +284,7 @@ class Kernels:
         names = [name for n, name in enumerate(made.operands) if n not in own]
         readings = self._read_meanwhile(c, i, body, names, f"the sort of {i.name} reads it while it writes")
         index = tuple(dim(d) for d in range(leaf.rank))
-        return Making(at, "sort", leaf.dimensions, leaf, index, (), readings, body, replaced)
+        return Making(at, "sort", leaf, leaf, index, (), readings, body, replaced)
 
     def _with_reductions(
         self, c: Computation, i: Instruction, body: Computation, found: list[Making]
@@ -300,7 +306,7 @@ class Kernels:
             inputs = made.operands[: len(made.operands) // 2]
             initial = made.operands[len(made.operands) // 2 :]
             readings = tuple(r for name in (*inputs, *initial) for r in self._followed(c, i, body, name))
-            yield Making(m.position, "reduced", shape.dimensions, m.written, (), (), readings, body)
+            yield Making(m.position, "reduced", shape, m.written, (), (), readings, body)
 
 
 def _arrays(i: Instruction) -> list[tuple[tuple[int, ...], ArrayShape]]:

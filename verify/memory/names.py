@@ -27,20 +27,21 @@ def names(plan: Plan) -> Iterator[Judgement]:
             continue  # the elements of a tuple are places of their own
         at = plan.place(*place)
         both = f"{plan.named(place)}, {print_shape(one)}, is {plan.named(source)}, {print_shape(other)}"
-        if plan.instruction(place[0]).opcode in ("bitcast", "set-dimension-size"):
-            try:
-                needed, there = bytes_needed(one), bytes_needed(other)
-            except NotModelled as reason:
-                yield judged(ALIAS, at, unknown=f"{both}: {reason}")
-                continue
-            if needed > there and one.is_dynamic and not other.is_dynamic:
-                yield judged(ALIAS, at, unknown=f"{both}: where its size is kept is not modelled")
-            elif needed > there:
-                yield judged(ALIAS, at, f"{both}: it takes {needed} bytes, of which there are {there}")
-        elif not laid_out_alike(one, other):
+        opcode = plan.instruction(place[0]).opcode
+        try:
+            needed, there = bytes_needed(one), bytes_needed(other)
+        except NotModelled as reason:
+            yield judged(ALIAS, at, unknown=f"{both}: {reason}")
+            continue
+        if opcode in ("bitcast", "set-dimension-size") and needed > there and not one.is_dynamic:
+            yield judged(ALIAS, at, f"{both}: it takes {needed} bytes, of which there are {there}")
+        elif opcode not in ("bitcast", "set-dimension-size") and not laid_out_alike(one, other):
             yield judged(ALIAS, at, f"{both}: nothing moves its elements on the way")
         elif _in_order(plan, place) and _in_order(plan, source) and _space(one) != _space(other):
             yield judged(ALIAS, at, f"{both}: nothing moves it to another memory")
+        elif one.is_dynamic and (needed > there or opcode == "set-dimension-size"):
+            # A size that is set in the place of another is the one that all names of the value have from then on.
+            yield judged(ALIAS, at, unknown=f"{both}: where its size is kept is not modelled")
 
 
 def _in_order(plan: Plan, place: Key) -> bool:

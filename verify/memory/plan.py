@@ -53,10 +53,10 @@ def laid_out_alike(a: Shape | None, b: Shape | None) -> bool:
     if not (isinstance(a, ArrayShape) and isinstance(b, ArrayShape)):
         return False
     same = a.element_type == b.element_type and a.dimensions == b.dimensions
-    return same and _order_of_elements(a) == _order_of_elements(b)
+    return same and order_of_elements(a) == order_of_elements(b)
 
 
-def _order_of_elements(shape: ArrayShape) -> Layout:
+def order_of_elements(shape: ArrayShape) -> Layout:
     """The layout without what says nothing of the order: the place of dimensions of size 1 where there are no tiles."""
     layout = layout_of(shape)
     order = layout.minor_to_major

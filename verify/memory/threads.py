@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from hloproof.claims.asynchronous.judgement import Judgement
 from hloproof.memory.interference import INTERFERENCE
 from hloproof.memory.plan import Plan, judged
+from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.memory.assignment import Key, Slice
 
 
@@ -43,6 +44,7 @@ def applied(plan: Plan) -> Iterator[Judgement]:
             if met is not None:
                 told = f"{plan.named(one.slice.key)} is written over {plan.named(met.slice.key)}, which is needed"
                 told += f" (plan lines {one.slice.line} and {met.slice.line})"
+            over = None if told else next((o for o in found if o is not one and _in_place(plan, o, one)), None)
             within = None if told else next((o for o in nested if plan.overlap(o.slice, one.slice)), None)
             unknown = None
             if within is not None:
@@ -50,6 +52,9 @@ def applied(plan: Plan) -> Iterator[Judgement]:
                     f"{plan.named(one.slice.key)} and {plan.named(within.slice.key)} share bytes, and {_of(plan, one)} "
                 )
                 unknown += f"runs {_of(plan, within)}: which of them is needed when is not modelled"
+            elif over is not None:
+                unknown = f"{plan.named(one.slice.key)} is written over {plan.named(over.slice.key)}, which the same "
+                unknown += "instruction reads: in which order the elements are made is not modelled"
             yield judged(INTERFERENCE, plan.place(*one.slice.key), told, unknown)
 
 
@@ -71,6 +76,13 @@ def _run_by(plan: Plan, name: str) -> set[str]:
 
 def _meet(plan: Plan, needed: _Span, written: _Span) -> bool:
     return needed.needed_when(written) and plan.overlap(needed.slice, written.slice) is not None
+
+
+def _in_place(plan: Plan, read: _Span, written: _Span) -> bool:
+    """What reads several elements makes its result over them."""
+    low, high = plan.overlap(read.slice, written.slice) or (0, 0)
+    several = not isinstance(read.slice.shape, ArrayShape) or read.slice.shape.elements > 1
+    return read.last == written.first and low < high and several
 
 
 def _span(plan: Plan, s: Slice, name: str) -> _Span:
