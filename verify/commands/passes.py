@@ -78,6 +78,8 @@ def command(
             run_with_dumps(program, folder)
         assert folder is not None
         modules = [d for d in find_dumps(folder) if only in d.module]
+        if not modules:
+            raise click.ClickException(f"no module of {folder} has {only!r} in its name")
         kept = None if no_cache else cache or default_path()
         options = PassOptions(tier_named(tier), budget, jobs, since, kept)
         with progress_bar() as progress:

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 
-from hloproof.pipeline.driver import PlanText, all_named_found, check_text, plan_of
+from hloproof.models.errors import InputError
+from hloproof.pipeline.driver import PlanText, all_named_found, check_text, plan_of, problem_of
 from hloproof.pipeline.items import unreadable
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Progress
@@ -54,6 +55,8 @@ def check_on(
         except BadInput as error:
             problem = InputProblem(source.name, str(error), rendered=str(error))
             waiting.append(FileResults(source.name, source.kind, problems=[problem]))
+        except InputError as error:  # a buffer that is no module
+            waiting.append(FileResults(source.name, source.kind, problems=[problem_of(source.name, error)]))
         else:
             waiting.append((source, executor.submit(_check, source, text, plan, there)))
     report = Report([])

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from hloproof.logic.obligation import Outcome
 from hloproof.models.errors import InputError
@@ -153,7 +153,8 @@ def all_named_found(report: Report, options: Options) -> None:
                 raise BadInput(f"no instruction {name!r} in any module")
 
 
-def _problem(name: str, error: InputError) -> InputProblem:
+def problem_of(name: str, error: InputError) -> InputProblem:
+    """What a report says of text that cannot be read."""
     return InputProblem(name, error.message, error.line, error.column, error.render())
 
 
@@ -164,7 +165,7 @@ def _modules(results: FileResults, text: str) -> list[Module]:
     modules: list[Module] = []
     for found in each_module(text, results.file):
         if isinstance(found, InputError):
-            results.problems.append(_problem(results.file, found))
+            results.problems.append(problem_of(results.file, found))
         else:
             modules.append(found)
     return modules
@@ -189,6 +190,8 @@ class _Check:
         self._cache = FileCache(self.options)
         self.kept = 0
         self._keys: dict[bytes, FileResults] = {}
+        self._lines: list[int] = []
+        """Where the file that is read has what records can be about, whatever of it was asked for."""
         self.prover = Prover(self.options.selection, self.options.cross)
         self.stages: Stages = {}
         self.how = how_of(self.options, self.stages)
@@ -198,6 +201,7 @@ class _Check:
         self, name: str, kind: str, read: Callable[[], str], plan_for: Callable[[str, str], PlanText | None] = plan_of
     ) -> FileResults:
         results = FileResults(name, kind)
+        self._lines.clear()
         try:
             text, plan = read(), plan_for(name, kind)
             key = self._cache.key(name, text, "" if plan is None else plan[1]) if kind == "hlo" else b""
@@ -210,15 +214,13 @@ class _Check:
                 self._plan(results, text, *plan)
             if key and not results.problems:
                 self._keys[key] = results
-            lines = [r.instruction.position.line for m in results.modules for r in m.instructions]
-            lines += [item.content.line for r, item in self.items if r is results]
-            results.suppressions = tuple(suppressions(text, name, lines))
+            results.suppressions = tuple(suppressions(text, name, self._lines))
         except BadSuppression as error:
             results.problems.append(InputProblem(name, error.message, error.line, 1, f"{name}:{error.line}: {error}"))
         except BadInput as error:
             results.problems.append(InputProblem(name, str(error), rendered=str(error)))
         except InputError as error:
-            results.problems.append(_problem(name, error))
+            results.problems.append(problem_of(name, error))
         except OutOfTime as error:
             results.others.append(unreadable(name, str(error), Verdict.UNKNOWN))
         except Exception as error:  # one file must not take the others with it; this one ends with status 4
@@ -232,13 +234,17 @@ class _Check:
         from hloproof.pipeline.memory_plans import attach_plan
 
         takes = self.options.selection.takes_claim
+        if not takes_a_plan(takes):
+            return
         modules = parse_modules(text, results.file)
-        if len(modules) != 1 or len(results.modules) != 1 or not takes_a_plan(takes):
+        if len(modules) != 1 or len(results.modules) != 1:
+            told = f"{file} is the plan of one module, and lies beside {len(modules)}: it is not judged"
+            results.others.append(unreadable(results.file, told, Verdict.UNKNOWN))
             return
         try:
             attach_plan(modules[0], results.modules[0], parse_assignment(plan, file), takes, self.how)
         except InputError as error:
-            results.problems.append(_problem(file, error))
+            results.problems.append(problem_of(file, error))
 
     def keep(self, ended: bool) -> None:
         """Keep the results of whole files for the next run; none where something was given up for want of time."""
@@ -273,6 +279,7 @@ class _Check:
                     items = kind.parse(text, results.file)
                     check_count(other, text, len(items), results.file)
                 results.entries = len(items)
+                self._lines += [line for item in items for line in _lines_of(other, item)]
                 if self.options.selection.takes_claim(kind.claim):
                     self.items += [(results, Item(other, results.file, item)) for item in items]
 
@@ -310,6 +317,7 @@ class _Check:
         seen = Counter(m.module.partition("@")[0] for m in results.modules)
         for module in modules:
             seen[module.name] += 1
+            self._lines += [i.position.line for c in module.computations for i in c.instructions]
             label = module.name if seen[module.name] == 1 else f"{module.name}@{seen[module.name]}"
             with stage("gathering"):
                 results.modules.append(self.instructions.module(module, label))
@@ -323,6 +331,14 @@ def _require_known(expectation: ModuleExpectation, file: str) -> None:
     for name in expectation.claims:
         if sentence := unknown_name(name):
             raise BadInput(f"{file}:{expectation.line}: {sentence}")
+
+
+def _lines_of(kind: str, item: Any) -> Iterator[int]:
+    """Where an entry begins, and the clauses of a claim about maps, which are told at their own places."""
+    yield item.line
+    if kind == "map":
+        places = (*item.equal_positions, *(c.position for c in item.claimed), item.after_position)
+        yield from (place.line for place in places if place is not None)
 
 
 def _in_time() -> AbstractContextManager[None]:

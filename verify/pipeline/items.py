@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hloproof.engines.door import How
-from hloproof.models.stages import seconds_left
+from hloproof.models.stages import OutOfTime, seconds_left
 from hloproof.pipeline.engine_run import Stages, add_stages, how_of
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Progress
@@ -146,6 +146,8 @@ class Judging:
         return undecided(asked, reason), Stages()
 
     def failed(self, asked: Item, error: Exception) -> tuple[ClaimResult, Stages]:
+        if isinstance(error, OutOfTime):
+            return self.lost(asked, str(error))
         return undecided(asked, f"{type(error).__name__}: {error}", Verdict.INTERNAL), Stages()
 
 

@@ -170,7 +170,14 @@ def _is_chosen(below: str, include: Sequence[str], exclude: Sequence[str]) -> bo
 
 def _is_input(place: Path) -> bool:
     suffix = _suffix(place)
-    return suffix in SUFFIXES and place.is_file() and (suffix != ".txt" or _holds_a_module(place))
+    there = place.is_file() or _leads_nowhere(place)
+    return suffix in SUFFIXES and there and (suffix != ".txt" or _holds_a_module(place))
+
+
+def _leads_nowhere(place: Path) -> bool:
+    """A link to what is not there, or to itself: whoever reads it says so, rather than pass it over in silence. Editors
+    mark what they have open by links that lead nowhere, `.#name`."""
+    return place.is_symlink() and not place.exists() and not place.name.startswith(".#")
 
 
 def _is_known_without(place: Path, folder: Path, include: Sequence[str], exclude: Sequence[str]) -> bool:

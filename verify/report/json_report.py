@@ -4,6 +4,7 @@ encoded cheaply: what equal operations share is encoded once."""
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterator, Mapping
 from json.encoder import encode_basestring_ascii as quoted
 from pathlib import Path
@@ -44,7 +45,10 @@ def chunks(judged: Judged) -> Iterator[str]:
     yield f' "problems": {json.dumps(problems)},\n "interrupted": {json.dumps(report.interrupted)},\n'
     yield ' "obligations": ['
     separator = "\n  "
-    known = {f.record.id: f.known for f in judged.findings if f.known is not None}
+    known: dict[tuple[str, str], deque[str | None]] = {}
+    if any(f.known is not None for f in judged.findings):
+        for f in judged.findings:  # what has id and verdict in common comes in the order of the report
+            known.setdefault((f.record.id, str(f.record.verdict)), deque()).append(f.known)
     for line in encoded(report, known):
         yield separator
         yield line
@@ -58,11 +62,14 @@ def chunks(judged: Judged) -> Iterator[str]:
     yield "}\n"
 
 
-def encoded(report: Report, suppressed: Mapping[str, str] | None = None) -> Iterator[str]:
-    """One JSON object per record, in the order of the report. `suppressed` says, by id, why a record does not count."""
+def encoded(report: Report, suppressed: Mapping[tuple[str, str], deque[str | None]] | None = None) -> Iterator[str]:
+    """One JSON object per record, in the order of the report. `suppressed` says, by id and verdict, why records do not
+    count, one after the other."""
     if suppressed:
         for line in encoded(report):
-            reason = suppressed.get(json.loads(line)["id"]) if '"verdict": "proved"' not in line else None
+            record = json.loads(line)
+            mine = suppressed.get((record["id"], record["verdict"]))
+            reason = mine.popleft() if mine else None
             yield line if reason is None else f'{line[:-1]}, "suppressed": {quoted(reason)}}}'
         return
     shared: dict[int, str] = {}

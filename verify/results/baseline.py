@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -21,15 +22,18 @@ _BEFORE: Final = "hloproof-baseline/1"
 def chunks(report: Report, before: tuple[KnownFinding, ...] = ()) -> Iterator[str]:
     """A baseline of everything in the report that is not proved; justifications of `before` are kept.
 
-    Internal errors are never part of one.
+    Internal errors are never part of one. A justification is of a verdict: why something is not known is no reason to
+    keep silent when it is refuted.
     """
-    justified = {k.fingerprint: k.justification for k in before}
+    justified: dict[tuple[str, str], deque[str]] = {}
+    for k in before:
+        justified.setdefault((k.fingerprint, k.verdict), deque()).append(k.justification)
     entries = [
         {
             "fingerprint": fingerprint(r),
             "verdict": str(r.verdict),
             "what": f"{r.file}: {r.claim} of {r.instruction}" if r.instruction else f"{r.file}: {r.claim}",
-            "justification": justified.get(fingerprint(r), ""),
+            "justification": words.popleft() if (words := justified.get((fingerprint(r), str(r.verdict)))) else "",
         }
         for r in report.records(undecided_only=True)
         if r.verdict is not Verdict.INTERNAL

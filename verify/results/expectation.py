@@ -128,7 +128,9 @@ def _settled(module: ModuleResults, expectation: ModuleExpectation) -> Found:
         for r in module.instructions:
             _excuse(r, expectation)
         return met(expectation.verdict, Found(Verdict(expectation.verdict)))
-    whole = met(expectation.verdict, Found(worst(c.verdict for c in named)))
+    # An unknown of those named is one for want of time: else it would have met the expectation above.
+    final = all(c.final for c in named)
+    whole = met(expectation.verdict, Found(worst(c.verdict for c in named), final=final))
     told = f"expected {' '.join((expectation.verdict, *expectation.claims))}, and found {_said(whole)}"
     if whole.verdict is Verdict.REFUTED:
         return replace(whole, counterexample=told)

@@ -4,6 +4,7 @@ text, and the exit status that follows."""
 from __future__ import annotations
 
 import os
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -103,8 +104,11 @@ class Judged:
 def judge(report: Report, policy: Policy) -> Judged:
     """Sort the findings of a report by what counts."""
     judged = Judged(report, against_baseline=policy.against_baseline or bool(policy.baseline))
-    baseline = {(k.fingerprint, k.verdict): k for k in policy.baseline}
-    met: set[KnownFinding] = set()
+    # One claim may be refuted of several arrays of an instruction. Each entry is about one finding: a second one is new
+    # where the baseline has one.
+    baseline: dict[tuple[str, str], deque[KnownFinding]] = {}
+    for k in policy.baseline:
+        baseline.setdefault((k.fingerprint, k.verdict), deque()).append(k)
     comments = _by_place(policy.comments)
     used: set[Comment] = set()
     for r in report.records(undecided_only=True):
@@ -115,10 +119,9 @@ def judge(report: Report, policy: Policy) -> Judged:
         ours = about_reading(r) and not policy.strict
         lenient = severity == "warning" or (r.verdict is Verdict.UNKNOWN and (policy.allow_unknown or ours))
         known, in_source = None, False
-        entry = baseline.get((fingerprint(r), str(r.verdict))) if baseline else None
-        if entry is not None:
-            met.add(entry)
-            known = entry.justification or "in the baseline"
+        entries = baseline.get((fingerprint(r), str(r.verdict))) if baseline else None
+        if entries:
+            known = entries.popleft().justification or "in the baseline"
         for comment in _beside(r, comments):
             if r.claim in comment.claims or family(r.claim) in comment.claims:
                 used.add(comment)
@@ -126,7 +129,11 @@ def judge(report: Report, policy: Policy) -> Judged:
                 known = known or comment.justification
         level: Level = "warning" if lenient and not internal else "error"
         judged.findings.append(Finding(r, level, None if internal else known, in_source))
-    judged.gone = [k for k in policy.baseline if k not in met]
+    left = Counter(k for entries in baseline.values() for k in entries)
+    for k in policy.baseline:
+        if left[k]:
+            judged.gone.append(k)
+            left[k] -= 1
     judged.stale = [c for c in policy.comments if c not in used]
     return judged
 

@@ -15,6 +15,8 @@ _COMMENT: Final = re.compile(
     r"(?:\s+because\s+(?P<why>.*?))?\s*(?:\*/\s*)?$"
 )
 
+_CUT: Final = re.compile(r"^[ \t]*//[ \t]*-----[ \t]*\r?$")
+
 
 class BadSuppression(Exception):
     """A suppression that cannot be read, or one without a reason: `line` and what is wrong with it."""
@@ -27,15 +29,21 @@ class BadSuppression(Exception):
 def suppressions(text: str, file: str, record_lines: Iterable[int]) -> Iterator[Comment]:
     """The suppressions of a file.
 
-    One at the end of a line is about what stands on this line; one on a line of its own is about the first record
-    (`record_lines`) below it. What stands in a string is none: it came from whoever named things, not from who reads
-    the findings. Raises BadSuppression for one without a justification.
+    One at the end of a line is about what stands on this line; one on a line of its own is about the first thing below
+    it that a record can be about (`record_lines`: all of them, whichever were asked for), no further than the next line
+    `// -----`. Lines end where those of the readers do. What stands in a string is none: it came from whoever named
+    things, not from who reads the findings. Raises BadSuppression for one without a justification.
     """
     if _MARK not in text:
         return
+    if "\r" in text and "\n" not in text:
+        text = text.replace("\r", "\n")  # the line ends of old Macs
     text = _STRING_OR_COMMENT.sub(_blank_string, text)
-    lines = sorted(set(record_lines))
-    for number, line in enumerate(text.splitlines(), 1):
+    # Not `splitlines`: a form feed or a Unicode separator in a comment would let all below it be about other lines.
+    lines = text.split("\n")
+    stops = {n for n, line in enumerate(lines, 1) if _CUT.match(line)}
+    below = sorted(stops.union(record_lines))
+    for number, line in enumerate(lines, 1):
         if _MARK not in line:
             continue
         found = _COMMENT.search(line)
@@ -44,7 +52,7 @@ def suppressions(text: str, file: str, record_lines: Iterable[int]) -> Iterator[
         if not found["why"]:
             raise BadSuppression(number, "a suppression says why: `hloproof: allow CLAIM because REASON`")
         alone = not line[: found.start()].strip()
-        place = next((n for n in lines if n > number), number) if alone else number
+        place = next((n for n in below if n > number), number) if alone else number
         yield Comment(file, place, tuple(c.strip() for c in found["claims"].split(",")), found["why"])
 
 

@@ -1,0 +1,204 @@
+"""What stands between a finding and the exit status lets nothing through that it was not meant for: suppressions beside
+the text, baselines, expectations, and what is passed over while files are looked for."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_sample import instruction
+
+from hloproof.cli import run
+from hloproof.pipeline.cluster import check_on
+from hloproof.pipeline.driver import check_sources
+from hloproof.pipeline.options import Options
+from hloproof.pipeline.sources import Source
+from hloproof.report.destinations import FORMATS, Style
+from hloproof.results.baseline import chunks
+from hloproof.results.expectation import settle
+from hloproof.results.findings import KnownFinding, Policy, fingerprint, judge
+from hloproof.results.results import (
+    FileResults,
+    InstructionResult,
+    ModuleExpectation,
+    ModuleResults,
+    OperationVerdicts,
+    Report,
+)
+from hloproof.results.suppressions import suppressions
+from hloproof.results.verdict import Exit, Found, Verdict
+from hloproof.server.answering import Answering, Asked
+
+STARTS = """HloModule m
+
+ENTRY %e (a: f32[7,6]) -> f32[7,6] {{
+  %a = f32[7,6] parameter(0){beside}
+  {above}
+  %s = (f32[7,6], f32[7,6], u32[]) copy-start(%a){known}
+  %t = (f32[7,6], f32[7,6], u32[]) copy-start(%a)
+  ROOT %r = f32[7,6] add(%a, %a)
+}}
+"""
+ALLOW = "// hloproof: allow async because nobody waits for it"
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working folder and a cache of its own for every test."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def refuted(*arguments: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[str]]:
+    """The exit status, and the instructions of what is told."""
+    status = run(["check", "--jobs", "1", "--format", "json", *arguments])
+    data = json.loads(capsys.readouterr().out)
+    return status, [
+        o["instruction"] for o in data["obligations"] if o["verdict"] == "refuted" and "suppressed" not in o
+    ]
+
+
+def test_a_suppression_is_of_the_same_instruction_whichever_are_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """Beside an instruction that was not asked for it was taken for one of the next."""
+    Path("m.hlo").write_text(STARTS.format(beside="", above=ALLOW, known=""))
+    assert refuted("m.hlo", capsys=capsys) == (1, ["t"])
+    assert refuted("m.hlo", "--instruction", "t", capsys=capsys) == (1, ["t"])
+    assert refuted("m.hlo", "--instruction", "s", capsys=capsys) == (0, [])
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x0c", "\x0b"])
+def test_lines_of_suppressions_are_those_of_the_reader(mark: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What Python calls the end of a line, and readers of modules do not, moved all suppressions below it."""
+    text = STARTS.format(beside=f" // one{mark}two", above="", known=f" {ALLOW}")
+    Path("m.hlo").write_text(text, encoding="utf-8", newline="")
+    assert refuted("m.hlo", capsys=capsys) == (1, ["t"])
+
+
+def test_a_suppression_stays_in_its_module() -> None:
+    text = f"x = f32[] x()\n{ALLOW}\n  // -----\ny = f32[] y()\n"
+    assert [c.line for c in suppressions(text, "m.hlo", [1, 4])] == [3]
+    assert [c.line for c in suppressions(text.replace("-----", ""), "m.hlo", [1, 4])] == [4]
+    old = text.replace("\n", "\r").replace("-----", "")
+    assert [c.line for c in suppressions(old, "m.hlo", [1, 4])] == [4]
+
+
+MAPS = """map a
+  map (d0) -> (d0), domain: d0 in [0, 4]
+  # hloproof: allow definition because it is an example
+  becomes (d0) -> (d0 + 1), domain: d0 in [0, 4]
+
+map b
+  map (d0) -> (d0), domain: d0 in [0, 4]
+  becomes (d0) -> (d0 + 1), domain: d0 in [0, 4]
+"""
+
+
+def test_a_suppression_inside_of_an_entry_is_of_its_clause(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.map").write_text(MAPS)
+    assert refuted("m.map", capsys=capsys) == (1, ["b"])
+
+
+def twice(*found: Found) -> Report:
+    """A report on one instruction of which one claim is stated several times: once for each of its arrays."""
+    results = FileResults("m.hlo", "hlo")
+    shared = OperationVerdicts((Found(Verdict.PROVED, claim="layout"),))
+    one = InstructionResult("entry", instruction("x", "copy", 4), shared, list(found))
+    results.modules.append(ModuleResults("m", [one]))
+    return Report([results])
+
+
+def overlap(reason: str) -> Found:
+    return Found(Verdict.REFUTED, ("z3",), reason, claim="plan-interference")
+
+
+def test_each_entry_of_a_baseline_is_of_one_finding() -> None:
+    """A second array in conflict was known as soon as the first one was."""
+    before, now = twice(overlap("{0}")), twice(overlap("{0}"), overlap("{1}"))
+    [record] = before.records(undecided_only=True)
+    known = KnownFinding(fingerprint(record), "refuted", "x", "upstream does so")
+    judged = judge(now, Policy(baseline=(known,)))
+    assert judged.exit_status() is Exit.REFUTED and [f.record.counterexample for f in judged.new] == ["{1}"]
+    data = json.loads("".join(FORMATS["json"](judged, Style())))
+    assert [o.get("suppressed") for o in data["obligations"]] == [None, "upstream does so", None]
+    both = judge(now, Policy(baseline=(known, known)))
+    assert both.exit_status() is Exit.OK and both.gone == []
+    assert judge(before, Policy(baseline=(known, known))).gone == [known]
+
+
+def test_a_justification_is_of_a_verdict() -> None:
+    """Why something is not known was kept as the reason why its refutation is not told."""
+    report = twice(overlap("{0}"))
+    [record] = report.records(undecided_only=True)
+    entries = {
+        verdict: json.loads("".join(chunks(report, (KnownFinding(fingerprint(record), verdict, "x", "why"),))))
+        for verdict in ("unknown", "refuted")
+    }
+    assert [e["findings"][0]["justification"] for e in entries.values()] == ["", "why"]
+
+
+@pytest.mark.parametrize(("final", "verdict"), [(True, Verdict.PROVED), (False, Verdict.UNKNOWN)])
+def test_what_is_late_is_not_the_unknown_that_is_expected(final: bool, verdict: Verdict) -> None:
+    [results] = twice(Found(Verdict.UNKNOWN, reason="why", claim="definition", final=final)).files
+    results.expected["m"] = ModuleExpectation("unknown", (), 1)
+    settle(results)
+    assert [r.verdict for r in results.others] == [verdict]
+
+
+def test_a_link_that_leads_nowhere_is_not_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
+    """Inside of a folder it was; one that is named never was."""
+    Path("d").mkdir()
+    Path("d/m.hlo").write_text("HloModule m\nENTRY e { ROOT p = f32[4] parameter(0) }\n")
+    assert run(["check", "d"]) == 0
+    Path("d/.#m.hlo").symlink_to("somebody@somewhere:1")  # what an editor leaves beside a file that it has open
+    assert run(["check", "d"]) == 0
+    for target in ("gone", "n.hlo"):
+        Path("d/n.hlo").symlink_to(target)
+        assert run(["check", "d"]) == 2 and "d/n.hlo" in capsys.readouterr().err
+        Path("d/n.hlo").unlink()
+
+
+ONE = "HloModule m\nENTRY e { ROOT p = f32[4] parameter(0) }\n"
+
+
+def test_a_plan_beside_several_modules_is_not_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m-buffer-assignment.txt").write_text("no plan")
+    Path("m.hlo").write_text(ONE)
+    assert run(["check", "m.hlo"]) == 2
+    Path("m.hlo").write_text(f"{ONE}// -----\n{ONE}")
+    capsys.readouterr()
+    assert run(["check", "m.hlo"]) == 3 and "lies beside 2: it is not judged" in capsys.readouterr().out
+    assert run(["check", "m.hlo", "--only", "definition"]) == 0
+
+
+def test_no_module_of_that_name_is_no_proof(capsys: pytest.CaptureFixture[str]) -> None:
+    for number in (1, 2):
+        Path(f"module_1.m.000{number}.p.after_x{number}.txt").write_text(ONE)
+    assert run(["passes", "."]) == 0
+    assert run(["passes", ".", "--module", "n"]) == 2 and "'n' in its name" in capsys.readouterr().err
+
+
+def test_a_buffer_that_is_no_module_costs_one_file_on_a_cluster() -> None:
+    Path("m.hlo.pb").write_bytes(b"\x0a\x05abc")
+    Path("n.hlo").write_text(ONE)
+    sources = [Source("m.hlo.pb", "hlo"), Source("n.hlo", "hlo")]
+    with ThreadPoolExecutor(1) as executor:
+        there, here = check_on(executor, sources, Options()), check_sources(sources, Options())
+    assert there.problems == here.problems != [] and [len(f.modules) for f in there.files] == [0, 1]
+
+
+def test_what_a_server_has_no_time_for_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was an error of this tool."""
+    from hloproof.models.stages import OutOfTime
+    from hloproof.pipeline import items
+
+    def late(*_: Any) -> Any:
+        raise OutOfTime("the total time ran out (budget)")
+
+    monkeypatch.setitem(items.ITEM_KINDS, "map", replace(items.ITEM_KINDS["map"], judge=late))
+    told = Answering(30, 2048).answer(Asked(1, "maps", {"text": MAPS}))["result"]
+    assert told["verdict"] == "unknown" and "(budget)" in told["obligations"][0]["reason"]
