@@ -21,12 +21,15 @@ from memory_cases import (
 )
 
 from hloproof.cli import run
+from hloproof.engines.door import How
+from hloproof.memory.judge import RUN, judge
 from hloproof.memory.machine import OverwrittenRead
 from hloproof.memory.plan import Plan
 from hloproof.memory.replay import replay
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.memory.assignment import parse_assignment
+from hloproof.results.verdict import Verdict
 
 PLANS = Path(__file__).parents[1].parent / "shared" / "corpus" / "plans"
 WHOLE = CHAIN.replace("{...}", "{" + ", ".join(map(str, range(32))) + "}")
@@ -120,3 +123,17 @@ def test_an_error_of_the_run_takes_no_verdict_back(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("hloproof.memory.replay.replay", fails)
     told = [r.counterexample or "" for r in judged(*REVERSED)]
     assert any("it ended with ArithmeticError" in t for t in told)
+
+
+@pytest.mark.parametrize(("hlo", "plan", "old", "new", "reader", "value"), [SPOILED[0], SPOILED[3]])
+def test_with_two_opinions_a_plan_that_holds_is_run_and_what_the_run_finds_is_an_error_of_this_tool(
+    monkeypatch: pytest.MonkeyPatch, hlo: str, plan: str, old: str, new: str, reader: str, value: str
+) -> None:
+    module, spoiled = parse_module(hlo), parse_assignment(changed(plan, old, new))
+    monkeypatch.setattr("hloproof.memory.judge.interference", lambda _: iter(()))
+    monkeypatch.setattr("hloproof.memory.judge.in_place", lambda _, how: iter(()))
+    assert {j.found.verdict for j in judge(module, spoiled)} == {Verdict.PROVED}
+    doubted = [j.found for j in judge(module, spoiled, how=How(cross=True)) if j.claim in RUN]
+    assert {f.verdict for f in doubted} == {Verdict.INTERNAL}
+    assert all(f"{reader} finds" in (f.reason or "") for f in doubted)
+    assert {j.found.verdict for j in judge(module, parse_assignment(plan), how=How(cross=True))} == {Verdict.PROVED}

@@ -27,6 +27,9 @@ from hloproof.results.errors import BadInput
 @click.option(
     "--jobs", "-j", type=click.IntRange(0), default=0, help="Worker processes for a folder; 0 is one per core."
 )
+@click.option(
+    "--cross", is_flag=True, help="Ask two engines that share no encoder, and run small plans that hold with memory."
+)
 @click.option("--budget", type=SECONDS, default=300.0, show_default=True, help="Seconds for each plan.")
 @click.option("--format", "form", type=click.Choice(tuple(FORMATS)), default="text", help="Format of standard output.")
 @click.option(
@@ -57,7 +60,8 @@ def command(path: str, assignment: str | None, form: str, svg: Path | None, **gi
     pairs = _pairs(path, assignment)
     if svg is not None and len(pairs) != 1:
         raise BadInput(f"{path}: --svg draws one plan, and here are {len(pairs)}")
-    report = check_plans(pairs, Plans(given["budget"], Selection(given["only"], given["skip"])), given["jobs"])
+    selection = Selection(given["only"], given["skip"])
+    report = check_plans(pairs, Plans(given["budget"], selection, given["cross"]), given["jobs"])
     baseline = given["baseline"]
     known = read(baseline) if baseline else ()
     judged = judge(report, Policy(given["allow_unknown"], baseline=known, against_baseline=bool(baseline)))

@@ -266,11 +266,12 @@ class MemoryMachine(Machine):
             if not (a.maybe_live_out or a.whole_output or a.constant or a.parameter is not None):
                 for memory in self._memory:
                     memory[a.number] = noise.getrandbits(8 * a.size + 1)  # somebody else has it now
-        kept = [i.name for i in self.module.entry.parameters if plan.liveness.kept(plan.values.values[i.name, ()])]
-        for name in (root, *kept):
+        result = [(root, at) for at, _ in plan.values.places_in(root)]
+        given = [(p.name, at) for p in self.module.entry.parameters for at, _ in plan.values.places_in(p.name)]
+        # Of a parameter the caller may give away some parts and keep others.
+        for name, at in (*result, *(place for place in given if plan.liveness.kept(plan.values.values[place]))):
             for k, device in enumerate(devices):
-                for at, _ in plan.values.places_in(name):
-                    self._check("the caller", name, at, _part(values[name][k], at), device)
+                self._check("the caller", name, at, _part(values[name][k], at), device)
         for name in plan.liveness.order.reads:
             if plan.instruction(name).opcode == "constant":
                 for device in devices:

@@ -77,12 +77,14 @@ def plans_in(folder: str) -> Iterator[tuple[str, str]]:
                 yield str(place), plan
 
 
-def check_files(module: str, assignment: str, takes: Callable[[str], bool] = lambda _: True) -> FileResults:
+def check_files(
+    module: str, assignment: str, takes: Callable[[str], bool] = lambda _: True, how: How = HOW
+) -> FileResults:
     """Check the plan of a module, both given as paths. What cannot be read is a problem of the results."""
     results = FileResults(module, "memory")
     try:
         hlo, plan = (Source(path, "hlo").read() for path in (module, assignment))
-        return check_plan(hlo, plan, module, assignment, takes).files[0]
+        return check_plan(hlo, plan, module, assignment, takes, how).files[0]
     except BadInput as error:
         results.problems.append(InputProblem(module, str(error), rendered=str(error)))
     except InputError as error:
@@ -98,6 +100,8 @@ class Plans:
 
     budget: float
     selection: Selection
+    cross: bool = False
+    """Two engines must agree, and a run with memory."""
     megabytes: int = 4096
 
     @property
@@ -119,7 +123,7 @@ class Plans:
 
         try:
             with running(Run(self.budget, limit="--budget")), at_most(self.budget, over):
-                return check_files(*pair, self.selection.takes_claim)
+                return check_files(*pair, self.selection.takes_claim, How(cross=self.cross))
         except OutOfTime as error:
             return self.lost(pair, str(error))
 
