@@ -133,6 +133,121 @@ def _branches(chosen: str, first: str, second: str, after: str = "") -> str:
     return _module([_CHOICES[chosen], choice, *_lines(after)], before)
 
 
+_ADDS: Final = "adds {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT c = s32[] add(a, b)\n}\n"
+_MINE: Final = "mine {\n  a = u32[] parameter(0)\n  ROOT b = u32[] replica-id()\n}\n"
+_CHOSEN: Final = "  ROOT y = f32[8] conditional(q, p, p), true_computation=this, false_computation=that\n"
+_BOTH: Final = (
+    f"both {{\n  q = pred[] parameter(0)\n  p = f32[8] constant({{1,2,3,4,5,6,7,8}})\n{_CHOSEN}}}, "
+    'execution_thread="x"\n'
+)
+
+
+def _decided(lines: list[str], before: str = "", devices: str = "replica_count=4") -> str:
+    """A branch with a send and its recv, taken as the lines say in q."""
+    lines = ["one = s32[] constant(1)", *lines]
+    if not lines[-1].startswith("fd"):
+        lines.append(_CHOSEN.replace("ROOT", "").strip())
+    this = _computation("this", [*_lines("r1 s1 R1 S1"), "q = f32[8] negate(p)"]) + "\n"
+    return _module(lines, this + _computation("that", ["q = f32[8] negate(p)"]) + "\n" + before, devices)
+
+
+def _counted(groups: str) -> str:
+    """A branch that is taken where two devices are in a group."""
+    total = f"total = s32[] all-reduce(one), replica_groups={groups}, to_apply=adds"
+    is_two = "q = pred[] compare(total, two), direction=EQ"
+    return _decided([total, "two = s32[] constant(2)", is_two], _ADDS)
+
+
+def _mapped(function: str) -> str:
+    lines = [
+        "ones = u32[1] constant({1})",
+        f"all = u32[1] map(ones), dimensions={{0}}, to_apply={function}",
+        "first = u32[] reshape(all)",
+        "two = u32[] constant(2)",
+        "q = pred[] compare(first, two), direction=EQ",
+    ]
+    return _decided(lines, _MINE + _MINE.replace("mine", "theirs").replace("replica-id()", "negate(a)"))
+
+
+def _flown(number: str) -> str:
+    """A computation that is called with a constant, and runs in flight with another number."""
+    lines = [
+        f"own = u32[] {number}",
+        "zero = u32[] constant(0)",
+        "q = pred[] compare(own, zero), direction=EQ",
+        "no = pred[] constant(false)",
+        "c = f32[8] call(no), to_apply=both",
+        "f = ((pred[]), f32[8], u32[]) async-start(q), calls=both",
+        "fd = f32[8] async-done(f)",
+    ]
+    return _decided(lines, _BOTH)
+
+
+def _given_to(what: str, first: str = "r1 R1", last: str = "s1 S1") -> str:
+    """A sum inside of what something else runs, between a recv-done and its send."""
+    inside = _computation("inside", _lines("sum")) + "\n"
+    return _module([*_lines(first), f"u = f32[8] {what}", *_lines(last)], inside)
+
+
+def _sent_by_a_branch(idle: str) -> str:
+    """One branch sends and leaves in flight who receives; the other leaves what is idle."""
+    flight = f"f = ((f32[8]), f32[8], u32[]) async-start(p), calls={{}}, async_{_ASIDE}"
+    before = f"{_computation('aside', [*_lines('r1 R1'), 'q = f32[8] negate(p)'])}, {_ASIDE}\n"
+    before += f"{_computation('idle', ['q = f32[8] negate(p)'])}, {_ASIDE}\n"
+    before += _computation("this", [*_lines("s1 S1"), flight.format("aside")]) + "\n"
+    sent = _lines("s1 S1") if idle == "aside" else []
+    before += _computation("that", [*sent, flight.format(idle)]) + "\n"
+    y = "y = ((f32[8]), f32[8], u32[]) conditional(q, p, p), true_computation=this, false_computation=that"
+    return _module(
+        ["q = pred[] parameter(1)", *_lines("r1a"), y, *_lines("R1a s1z S1z"), "yd = f32[8] async-done(y)"], before
+    )
+
+
+def _turned_sums(order: str) -> str:
+    """A loop that carries a sum in flight: a turn begins the next one, and ends that of the turn before."""
+    words = {
+        "begin": "an = f32[8] all-reduce-start(p), replica_groups={}, to_apply=add",
+        "end": "ad = f32[8] all-reduce-done(x)",
+    }
+    body = (
+        "turn {\n  st = (s32[], f32[8]) parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        "  x = f32[8] get-tuple-element(st), index=1\n  t = token[] after-all()\n"
+        "  p = f32[8] constant({1,2,3,4,5,6,7,8})\n"
+        + "".join(f"  {words.get(w) or _line(w)}\n" for w in order.split())
+        + "  one = s32[] constant(1)\n  j = s32[] add(k, one)\n  ROOT r = (s32[], f32[8]) tuple(j, an)\n}\n"
+        "more {\n  st = (s32[], f32[8]) parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        "  m = s32[] constant(3)\n  ROOT l = pred[] compare(k, m), direction=LT\n}\n"
+    )
+    lines = [
+        _line("sum-start"),
+        "zero = s32[] constant(0)",
+        "i = (s32[], f32[8]) tuple(zero, sums)",
+        "w = (s32[], f32[8]) while(i), condition=more, body=turn",
+        "xx = f32[8] get-tuple-element(w), index=1",
+        "last = f32[8] all-reduce-done(xx)",
+    ]
+    return _module(lines, body)
+
+
+def _two_groups(a: int, b: int) -> str:
+    """Groups of two of 2000 devices: device 1 waits for one that waits for device 0, and the other way round."""
+
+    def groups(a: int, b: int) -> str:
+        rest = ",".join(str(n) for n in range(2000) if n not in (a, b))
+        return f"{{{{{a},{b}}},{{{rest}}}}}"
+
+    sums = [f"a{n} = f32[8] all-reduce(p), replica_groups={groups(n, b)}, to_apply=add" for n in (1, 0)]
+    return _module([*_lines("r1 R1"), *sums[:a], *_lines("s1 S1")], devices="replica_count=2000")
+
+
+_PERMUTED: Final = [
+    "m1 = f32[8] collective-permute(p), source_target_pairs={{1,5}}",
+    "m2 = f32[8] collective-permute(p), source_target_pairs={{5,0}}",
+]
+_TWO_AHEAD: Final = {"before": "s2a s2b S2a S2b r1a r1b R1a R1b", "after": "s1y s1z S1y S1z r2y r2z R2y R2z"}
+"""Device 1 is two turns behind device 0, which is let two turns ahead."""
+
+
 CASES: Final = {
     "a sum between a recv-done and its send": (_flat("r1 R1 sum s1 S1"), "refuted"),
     "a sum behind the send": (_flat("r1 s1 sum R1 S1"), "proved"),
@@ -188,6 +303,57 @@ CASES: Final = {
     },
     "a device that is not there": (_flat("r1 s1 R1 S1").replace("{{0,1}}", "{{0,2}}"), "refuted"),
     "a device that may be there": (_flat("r1 s1 R1 S1", "replica_count=1").replace("{{0,1}}", "{{0,2}}"), "proved"),
+    **{
+        f"a sum in a branch that is {chosen}": (_branches(chosen, "sum", "", after="r1 s1 R1 S1"), said)
+        for chosen, said in (("own", "unknown"), ("given", "proved"))
+    },
+    "a sum in a loop that each device counts": (_loop("own", "sum", after="r1 s1 R1 S1"), "unknown"),
+    "a sum in a loop that the program counts": (_loop("given", "sum", after="r1 s1 R1 S1"), "proved"),
+    "behind a branch that is own, with both": (_branches("own", "r1 s1 R1 S1", "", after="r2 s2 R2 S2"), "unknown"),
+    # Two turns and four turns are different matters.
+    **{
+        f"{n} turns, device 1 two turns behind": (_loop(n, "r2 R2 s1 S1 r1 R1 s2 S2", **_TWO_AHEAD), said)
+        for n, said in (("2", "proved"), ("3", "refuted"), ("given", "unknown"))
+    },
+    "a loop that sends before it receives, device 1 two turns behind": (
+        _loop("given", "s1 S1 r2 R2 r1 R1 s2 S2", **_TWO_AHEAD),
+        "proved",
+    ),
+    "a loop that the program counts sends, and two recvs": (_loop("given", "s1 S1", after="r1 R1 r1b R1b"), "unknown"),
+    "both branches send, and one recv": (_branches("given", "s1 S1", "s1 S1", after="r1 R1"), "unknown"),
+    "a branch sends, and nobody receives": (_branches("given", "s1 S1", ""), "refuted"),
+    "two of a device for what one sends": (
+        _beside("r1 R1", "start r1a s1a R1a s2 r2 R2 s1b done S1a S1b S2"),
+        "unknown",
+    ),
+    "two of a device, one behind the other": (_beside("r1 R1", "start s1a done r1a s1b R1a S1a S1b"), "proved"),
+    "a branch by a sum over groups of two sizes": (_counted("{{0,2,3},{1}}"), "unknown"),
+    "a branch by a sum over groups of one size": (_counted("{{0,2},{1,3}}"), "proved"),
+    "a branch by a function that asks who runs it": (_mapped("mine"), "unknown"),
+    "a branch by a function of its operand": (_mapped("theirs"), "proved"),
+    "a branch by what flies where it is also called": (_flown("replica-id()"), "unknown"),
+    "a sum inside of a fusion": (_given_to("fusion(p), kind=kCustom, calls=inside"), "refuted"),
+    "a sum inside of a fusion, behind the send": (
+        _given_to("fusion(p), kind=kCustom, calls=inside", "r1 s1 S1", "R1"),
+        "proved",
+    ),
+    "a sum inside of what nobody knows": (
+        _given_to('custom-call(p), custom_call_target="x", called_computations={inside}'),
+        "unknown",
+    ),
+    "a branch that sends for what another may leave": (_sent_by_a_branch("idle"), "unknown"),
+    "a turn that ends the sum before": (_turned_sums("end r1 s1 S1 R1 begin"), "proved"),
+    "a turn that receives what it sends later, around a sum": (_turned_sums("r1 R1 begin end s1 S1"), "unknown"),
+    "more devices than are followed, who meet": (_two_groups(2, 1500), "unknown"),
+    "more devices than are followed, who do not": (_flat("r1 s1 R1 S1", "replica_count=2000"), "proved"),
+    "devices that only a permutation names": (
+        _module([*_lines("r1 R1"), *_PERMUTED, *_lines("s1 S1")], devices="replica_count=1"),
+        "refuted",
+    ),
+    "devices that only a permutation names, one way": (
+        _module([*_lines("r1 R1"), *_PERMUTED[1:], *_lines("s1 S1")], devices="replica_count=1"),
+        "proved",
+    ),
     "a branch that is own, without any": (_branches("own", "", "", after="r1 s1 R1 S1"), "proved"),
 }
 

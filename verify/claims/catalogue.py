@@ -242,8 +242,9 @@ _ENTRIES: Final = (
         "No devices wait for each other in a circle.",
         "Source and target pairs of sends and recvs agree and are unique, and along the schedule every device gets to "
         "the end: none stands before a recv or a collective operation for ever. A loop turns as often as constants say; "
-        "where they do not, what it sends it receives. One without an end counts once. Branches and loops that devices "
-        "may take differently are unknown.",
+        "where they do not, and in branches, what begins there ends there, and what is sent there is received there, or "
+        "it is unknown. One without an end counts once. Branches and loops that devices may take differently, and two of "
+        "one device that wait for one kind of send at once, are unknown.",
         "device 0 sends to 1 and then receives; device 1 receives and then sends.",
         "both receive first.",
     ),

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Final
 
+from hloproof.claims.asynchronous.closed_blocks import Blocks, blocks_of
 from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule, shown, source_target_pairs
 from hloproof.claims.asynchronous.device_runs import Meeting, stuck_devices
 from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
@@ -19,8 +20,8 @@ from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import device_counts
 
-_TURNS: Final = (1, 2, 0)
-"""So often loops are taken to turn of which nobody knows how often they do."""
+_MOST_TURNS: Final = 64
+"""So many turns of a loop are tried of which nobody knows how often it does."""
 _Problems = dict[HloPosition, str]
 
 
@@ -33,62 +34,54 @@ def collective_deadlock(context: Context) -> Iterator[Judgement]:
     if not any(source_target_pairs(i) for c in chains.module.computations for i in c.instructions):
         return
     try:
-        once = Schedule(chains, _TURNS[0])
-        schedules = [once, *(Schedule(chains, turns) for turns in _TURNS[1:] if once.loops)]
+        once = Schedule(chains, {})
+        transfers = once.transfers()
+        sure, perhaps = _waiting(once, blocks_of(once)) if transfers else ({}, None)
     except NotModelled as reason:
         yield judged("collective-deadlock", HloPosition(entry.name, entry.root_name), unknown=str(reason))
-        return
-    transfers = once.transfers()
-    if not transfers:
         return
     problems: _Problems = {}
     for e in transfers:
         own = _pairs_problem(e.pairs, prod(device_counts(chains.module)))
         if own:
             problems.setdefault(e.place, f"{e.place.instruction} {own}")
-    unknown = once.differing()
     problems = {**_unmatched(transfers), **problems}
-    for place, why in _apart(transfers).items():
-        unknown.setdefault(place, why)
-    sure, perhaps = _waiting(schedules)
     for place, why in sure.items():
         problems.setdefault(place, why)
-    for place, why in perhaps.items():
-        unknown.setdefault(place, why)
+    # A device that waits for ever gets to nothing else: what may stop it concerns all that follows.
+    unknown = once.differing() or perhaps
     for place in dict.fromkeys(e.place for e in transfers):
-        said = problems.get(place)
-        yield judged("collective-deadlock", place, said, unknown.get(place), assumptions=once.assumed)
+        yield judged("collective-deadlock", place, problems.get(place), unknown, assumptions=once.assumed)
 
 
-def _waiting(schedules: Sequence[Schedule]) -> tuple[_Problems, _Problems]:
-    """Who waits for ever, however often the loops turn; and who may."""
+def _waiting(once: Schedule, blocks: Blocks) -> tuple[_Problems, str | None]:
+    """Who waits for ever, whichever way the devices go and however often the loops turn; and why one may."""
+    if blocks.competing is not None:
+        return {}, blocks.competing
+    schedules = [once]
+    if blocks.open:
+        (first, *others), bound = blocks.open, max(blocks.even.values(), default=_MOST_TURNS + 1)
+        if others or first not in blocks.even or bound > _MOST_TURNS:
+            return {}, f"whether what happens in {first.split()[-1]} happens, and how often, and who waits for it"
+        schedules = [Schedule(once.chains, {first: turns}) for turns in range(bound + 1)]
+        if any(set(found.open) - {first} or found.competing for found in map(blocks_of, schedules)):
+            return {}, f"how often {first.split()[-1]} turns before all turns are alike"
+    elif once.loops:
+        schedules.append(Schedule(once.chains, dict.fromkeys(once.loops, 0)))
+    return _in_all(schedules)
+
+
+def _in_all(schedules: Sequence[Schedule]) -> tuple[_Problems, str | None]:
     found: list[_Problems] = []
-    perhaps: _Problems = {}
+    perhaps: str | None = None
     for schedule in schedules:
         stuck, dones_are_known, groups_are_known = stuck_devices(schedule, Meeting.KNOWN)
         found.append(stuck if dones_are_known else {})
         if not stuck and not groups_are_known:
             stuck, *_ = stuck_devices(schedule, Meeting.ALL)
-        for place, why in stuck.items():
-            perhaps.setdefault(place, f"whether {why}")
-    sure = found[0] if all(found) else {}
-    return sure, perhaps
-
-
-def _apart(transfers: Sequence[Event]) -> _Problems:
-    """Sends and recvs of one kind that stand in other branches or loops, so that one may happen without the other."""
-    counts: Mapping[str, Counter[tuple[str, Pairs, tuple[str, ...]]]] = {"send": Counter(), "recv": Counter()}
-    for e in transfers:
-        counts[e.opcode][e.channel, e.pairs, e.within] += 1
-    out: _Problems = {}
-    for e in transfers:
-        key = (e.channel, e.pairs, e.within)
-        if counts["send"][key] != counts["recv"][key]:
-            out[e.place] = (
-                f"a {_other(e)} of {e.place.instruction} stands in another branch or loop, which may not be taken with "
-                "it, or not as often"
-            )
-    return out
+        for why in stuck.values():
+            perhaps = perhaps or f"whether {why}"
+    return (found[0] if all(found) else {}), perhaps
 
 
 def _other(e: Event) -> str:
@@ -116,13 +109,17 @@ def _pairs_problem(pairs: Pairs, count: int) -> str | None:
 
 
 def _unmatched(transfers: Sequence[Event]) -> _Problems:
-    """Sends with certain pairs need as many recvs with the same on the same channel, and the other way round."""
+    """Sends with certain pairs need as many recvs with the same on the same channel, and the other way round. Of what
+    stands in branches or loops of unknown turns it is not known how many there are, only whether there are any."""
     counts: Mapping[str, Counter[tuple[str, Pairs]]] = {"send": Counter(), "recv": Counter()}
     for e in transfers:
         counts[e.opcode][e.channel, e.pairs] += 1
+    varying = {(e.channel, e.pairs) for e in transfers if e.within}
     out: _Problems = {}
     for e in transfers:
-        if counts[_other(e)][e.channel, e.pairs] < counts[e.opcode][e.channel, e.pairs]:
+        key = (e.channel, e.pairs)
+        fewer = counts[_other(e)][key] < counts[e.opcode][key]
+        if not counts[_other(e)][key] or (fewer and key not in varying):
             said = f"{e.place.instruction} on channel {e.channel} with {shown(e.pairs)}"
             out[e.place] = f"{said} has no matching {_other(e)}"
     return out

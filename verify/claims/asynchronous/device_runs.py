@@ -11,6 +11,7 @@ from typing import Final
 from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule, every
 from hloproof.models.dataflow.async_chain import AsyncChains
 from hloproof.models.dataflow.value_flow import HloPosition
+from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
 from hloproof.models.hlo.module import device_counts
 from hloproof.models.hlo.opcodes import WITH_GLOBAL_IDS
@@ -59,11 +60,14 @@ class _Devices:
         self._order: dict[int, list[HloPosition]] = {}
         """Of a device the starts that are not ended, the oldest first."""
         self._arrived: Counter[tuple[int, HloPosition]] = Counter()
+        self._left: Counter[tuple[int, HloPosition]] = Counter()
+        """How often a device has been at a collective operation, and how often it has gone on."""
         self._partners: dict[tuple[int, HloPosition], frozenset[int]] = {}
 
     def run(self) -> None:
         """Until nobody moves; `threads` are then those that wait. Who can go on still can when others have, so that all
-        orders end alike."""
+        orders end alike: no two threads of a device take what is sent alike, or arrive at one place (`closed_blocks`
+        says whether it is so)."""
         moved = True
         while moved:
             moved = False
@@ -90,10 +94,13 @@ class _Devices:
                 self._order.setdefault(d, []).append(e.place)
             case "arrive":
                 self._arrived[d, e.place] += 1
+            case "launch":
+                self._arrived[d, e.place] += 1
+                self._order.setdefault(d, []).append(e.place)
             case "meet":
-                return all(
-                    self._arrived[other, s] >= self._arrived[d, s] for s in e.starts for other in self._met(d, s)
-                )
+                if not self._meets(d, e.place):
+                    return False
+                self._left[d, e.place] += 1
             case "done":
                 return self._ends(d, e)
         return True
@@ -107,8 +114,12 @@ class _Devices:
             return True
         needs = {s: self.wanted(d, e, s) for s in mine}
         chosen = mine[:1]
-        if len({tuple(sorted(n)) for n in needs.values()}) > 1 or any((d, s) in self._begun for s in mine[1:]):
+        others = [s for s in mine[1:] if s != mine[0]]
+        special = any((d, s) in self._begun or self._arrived[d, s] for s in (*mine[:1], *others))
+        if len({tuple(sorted(n)) for n in needs.values()}) > 1 or (others and special):
             chosen, self.dones_are_known = list(dict.fromkeys(mine)), False
+        if not all(self._meets(d, s) for s in chosen):
+            return False
         if not all(self._begun[d, s][0].is_over for s in chosen if self._begun.get((d, s))):
             return False
         wanted = Counter(w for s in chosen for w in needs[s])
@@ -116,6 +127,8 @@ class _Devices:
             return False
         self._taken.update(needs[mine[0]])
         order.remove(mine[0])
+        if self._arrived[d, mine[0]]:
+            self._left[d, mine[0]] += 1
         if self._begun.get((d, mine[0])):
             self._begun[d, mine[0]].pop(0)
         for recv in self._recvs(e, mine[0]):
@@ -133,6 +146,13 @@ class _Devices:
         """What a device has begun to receive for a start, and not ended."""
         queues = (self._awaited.get((device, recv)) for recv in self._recvs(e, start))
         return [w for queue in queues if queue for w in queue[0]]
+
+    def _meets(self, d: int, place: HloPosition) -> bool:
+        """All have come to a collective operation as often as this device goes on from there; True for others."""
+        turn = self._left[d, place] + 1
+        if turn > self._arrived[d, place]:
+            return True
+        return all(self._arrived[other, place] >= turn for other in self._met(d, place))
 
     def _met(self, device: int, place: HloPosition) -> frozenset[int]:
         """Those that a device waits for in a collective operation."""
@@ -165,14 +185,21 @@ def stuck_devices(schedule: Schedule, meeting: Meeting) -> tuple[dict[HloPositio
 
 
 def _devices(schedule: Schedule) -> list[int]:
-    """All devices: those that the header counts, and those that some text names."""
+    """All devices: those that the header counts, and those that some text names. Raises NotModelled for too many."""
     replicas, partitions = device_counts(schedule.chains.module)
-    found = set(range(min(replicas * partitions, _MOST_DEVICES))) if replicas * partitions > 1 else set()
+    count = replicas * partitions
+    found = set(range(min(count, _MOST_DEVICES))) if count > 1 else set()
     found |= {d for e in schedule.transfers() for pair in e.pairs for d in pair}
-    for place in {s for e in every(schedule.events) if e.opcode == "meet" for s in e.starts} if found else ():
-        groups = schedule.chains.flow.instruction(place).attributes.get("replica_groups")
-        if replicas * partitions == 1 and isinstance(groups, ReplicaGroups):
+    places = {e.place for e in every(schedule.events) if e.opcode in ("arrive", "launch")}
+    if places and count > _MOST_DEVICES:
+        raise NotModelled(f"more than {_MOST_DEVICES} devices meet")
+    for place in places if count == 1 else ():
+        attributes = schedule.chains.flow.instruction(place).attributes
+        groups, pairs = attributes.get("replica_groups"), attributes.get("source_target_pairs")
+        if isinstance(groups, ReplicaGroups):
             found |= {d for group in groups.groups for d in group}
+        if isinstance(pairs, DevicePairs):
+            found |= {d for pair in pairs.pairs for d in pair}
     return sorted(found)
 
 

@@ -1,0 +1,201 @@
+"""Branches, and turns of loops, that may happen or not: which of them leave everything outside as it was.
+
+A block is *closed* when every thing it begins it ends, when it ends nothing else, when it sends as often as it
+receives, and when nothing is under way that it may take, or others may take from it: as much has been sent before it as
+was received, and nobody beside it has to do with what it sends and receives. Then what a device waits for inside of it
+is inside of it, too. Take the order of "waits for" between all events, of all devices. A deadlock is a circle in it.
+Left out, a closed block takes none of the others' reasons away and gives none, except what follows from the order of
+the text; a circle among the events that are left was one before. Done twice, the second turn's circles are those of the
+first. So one schedule in which it happens once speaks of all in which it happens, wherever, as often as may be.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule, every
+from hloproof.models.dataflow.value_flow import HloPosition
+
+_Key = tuple[str, Pairs]
+"""What is sent and received alike: channel, and from where to where."""
+
+
+@dataclass
+class Blocks:
+    """What is known of the blocks of a schedule."""
+
+    open: dict[str, None] = field(default_factory=dict)
+    """Those that are not closed, by their markers."""
+    even: dict[str, int] = field(default_factory=dict)
+    """Of those that are not closed but leave as much open as there was, in the entry computation's own thread and with
+    none inside of them or around them: how many turns may come before all further ones are alike."""
+    competing: str | None = None
+    """Two things at once take what is sent alike, or meet at one place: it is not known who is first."""
+
+
+@dataclass
+class _Walk:
+    """One thread of a device that all events concern, one after the other."""
+
+    schedule: Schedule
+    keys: Mapping[HloPosition, _Key]
+    blocks: Blocks
+    is_entry: bool
+    outside: Counter[object]
+    """How often others than this thread have to do with a key."""
+    ahead: Counter[object] = field(default_factory=Counter)
+    """How much more was sent than taken."""
+    unmatched: Counter[object] = field(default_factory=Counter)
+    """How much more was sent than recvs have begun."""
+    begun: list[tuple[HloPosition, int]] = field(default_factory=list)
+    """What is not ended, the oldest first, and its number."""
+    beside: dict[int, Event] = field(default_factory=dict)
+    """Those of them that are threads."""
+    count: int = 0
+
+    def run(self, events: Sequence[Event]) -> None:
+        entered: list[_Entry] = []
+        for e in events:
+            if e.opcode == "enter":
+                entered.append(_Entry(e, self.count, Counter(self.ahead), Counter(self.unmatched), list(self.begun)))
+                continue
+            if e.opcode == "leave":
+                self._leave(entered.pop(), bool(entered))
+                for entry in entered:
+                    entry.has_inner = True
+                continue
+            for entry in entered:
+                entry.keys |= uses(self.keys, e)
+            ended = self._do(e)
+            for entry in entered:
+                entry.ends_others |= any(n < entry.count for n in ended)
+            self._compete(e)
+
+    def _do(self, e: Event) -> list[int]:
+        match e.opcode:
+            case "send":
+                self.ahead[self.keys[e.place]] += 1
+                self.unmatched[self.keys[e.place]] += 1
+            case "recv":
+                self.unmatched[self.keys[e.place]] -= 1
+                self._begin(e)
+            case "launch":
+                self._begin(e)
+            case "begin":
+                inside = [x for x in every(e.inside) if x.opcode in ("send", "recv")]
+                for x in inside:
+                    self.unmatched[self.keys[x.place]] += 1 if x.opcode == "send" else -1
+                    self.ahead[self.keys[x.place]] += 1 if x.opcode == "send" else 0
+                for key in (k for x in every(e.inside) for k in _taken(self.keys, x)):
+                    self.ahead[key] -= 1
+                self.beside[self.count] = e
+                self._begin(e)
+            case "done":
+                mine = next(((s, n) for s, n in self.begun if s in e.starts), None)
+                if mine is None:
+                    return []
+                self.begun.remove(mine)
+                self.beside.pop(mine[1], None)
+                for recv in e.recvs[e.starts.index(mine[0])]:
+                    if recv in self.keys:
+                        self.ahead[self.keys[recv]] -= 1
+                return [mine[1]]
+        return []
+
+    def _begin(self, e: Event) -> None:
+        self.begun.append((e.place, self.count))
+        self.count += 1
+
+    def _compete(self, e: Event) -> None:
+        """What happens now, beside what is in flight."""
+        mine = contested(self.keys, e)
+        for other in self.beside.values() if mine else ():
+            if other is not e and mine & contested(self.keys, other):
+                self.blocks.competing = f"whether {e.place.instruction} or what {other.place.instruction} runs is first"
+
+    def _leave(self, entry: _Entry, is_inner: bool) -> None:
+        marker, again = entry.event.within[-1], entry.event.within[-1] in self.blocks.open
+        beside = set[object]().union(*(uses(self.keys, x) for x in self.beside.values()))
+        even = (
+            not entry.ends_others
+            and entry.begun == self.begun
+            and all(entry.ahead[key] == self.ahead[key] for key in entry.keys)
+        )
+        closed = even and not any(
+            entry.ahead[key] or self.outside[key] or key in beside for key in entry.keys if isinstance(key, tuple)
+        )
+        if closed:
+            return
+        self.blocks.open[marker] = None
+        steady = (
+            len(entry.begun) == len(self.begun)
+            and all(entry.unmatched[key] == self.unmatched[key] for key in entry.keys)
+            and self.is_entry
+            and not (is_inner or entry.has_inner or again)
+            and not any(x.opcode == "begin" for x in every(self.schedule.events))
+        )
+        if steady and marker in self.schedule.loops:
+            devices = {d for e in self.schedule.transfers() for pair in e.pairs for d in pair}
+            late = max((-n for n in entry.ahead.values()), default=0)
+            self.blocks.even[marker] = 2 + len(entry.begun) + max(late, 0) * len(devices)
+        else:
+            self.blocks.even.pop(marker, None)
+
+
+@dataclass
+class _Entry:
+    """A block that has begun, and how things stood then."""
+
+    event: Event
+    count: int
+    ahead: Counter[object]
+    unmatched: Counter[object]
+    begun: list[tuple[HloPosition, int]]
+    keys: set[object] = field(default_factory=set)
+    ends_others: bool = False
+    has_inner: bool = False
+
+
+def _taken(keys: Mapping[HloPosition, _Key], e: Event) -> Iterator[_Key]:
+    """What a done inside of a thread takes."""
+    if e.opcode == "done":
+        yield from dict.fromkeys(keys[recv] for recvs in e.recvs for recv in recvs if recv in keys)
+
+
+def contested(keys: Mapping[HloPosition, _Key], e: Event) -> set[object]:
+    """What two threads of a device may not both do."""
+    out: set[object] = set()
+    for x in every((e,)):
+        out |= set(_taken(keys, x))
+        if x.opcode in ("arrive", "launch"):
+            out.add(x.place)
+    return out
+
+
+def uses(keys: Mapping[HloPosition, _Key], e: Event) -> set[object]:
+    """What an event and those inside of it have to do with."""
+    return contested(keys, e) | {keys[x.place] for x in every((e,)) if x.opcode in ("send", "recv")}
+
+
+def blocks_of(schedule: Schedule) -> Blocks:
+    """What is known of the branches and unknown loops of a schedule in which each of them happens once."""
+    keys = {e.place: (e.channel, e.pairs) for e in every(schedule.events) if e.opcode in ("send", "recv")}
+    blocks = Blocks()
+    total = _counted(keys, schedule.events)
+    for events, is_entry in _threads(schedule.events, True):
+        outside = total - _counted(keys, events) if not is_entry else Counter[object]()
+        _Walk(schedule, keys, blocks, is_entry, outside).run(events)
+    return blocks
+
+
+def _threads(events: Sequence[Event], is_entry: bool) -> Iterator[tuple[Sequence[Event], bool]]:
+    yield events, is_entry
+    for e in events:
+        if e.opcode == "begin":
+            yield from _threads(e.inside, False)
+
+
+def _counted(keys: Mapping[HloPosition, _Key], events: Iterable[Event]) -> Counter[object]:
+    return Counter(keys[e.place] for e in every(events) if e.opcode in ("send", "recv"))
