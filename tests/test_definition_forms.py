@@ -649,6 +649,7 @@ NO_DEFINITION: Final[Sequence[tuple[str, str, int, str]]] = [
     ),
     ("f32[1,<=4,1] ; f32[2,1,4]", _CONV.replace("[1,3,4]", "[1,<=3,4]"), 0, _DYNAMIC),
     ("f32[1,4,1] ; f32[2,1,4]", f"{_CONV}, sparsity_config={{lhs={{dimension=1}}}}", 0, "sparsity"),
+    ("f32[1,4,1] ; f32[2,1,4]", f"{_CONV}, conv_kind=wgrad", 0, "kind for a library"),
 ]
 
 

@@ -170,6 +170,7 @@ PAIRS = {
         convolved(", sparsity_config={lhs={dimension=1}}"),
         "reassociation",
     ),
+    "a gradient for a library is no plain convolution": (convolved(), convolved(", conv_kind=dgrad"), "rounding"),
     "a float saturates, an integer wraps": (
         one("s16[4]", "a = f32[4] convert(p)", "ROOT r = s8[4] convert(a)"),
         one("s16[4]", "ROOT r = s8[4] convert(p)"),
@@ -268,6 +269,7 @@ def test_a_pair_that_differs_is_not_proved(before: str, after: str, tier: str) -
 
 
 SOUND = {
+    "a convolution that a library is told to take as it is": (convolved(), convolved(", conv_kind=fprop"), "exact"),
     "a convolution is what it is however its groups are written": (
         convolved(),
         convolved(", feature_group_count=1"),

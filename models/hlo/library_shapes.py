@@ -1,10 +1,28 @@
-"""Sizes of the arrays of a library's convolution: the ordinary one y = conv(x, w), or one of its gradients."""
+"""Convolutions that are not, or not only, the sum of products that the opcode stands for: calls of a library, and
+what attributes make of an instruction. The ordinary one is y = conv(x, w)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
-from hloproof.models.hlo.attributes import ConvolutionDimensions, WindowDimension
+from hloproof.models.hlo.attributes import Attributes, ConvolutionDimensions, Quoted, WindowDimension, Word
+
+_ORDINARY: Final = frozenset({"fprop", "unset", "unknown"})
+
+
+def why_no_sum(attributes: Attributes) -> str | None:
+    """Why a convolution with these attributes is not the sum of products over its window; None where it is.
+
+    One that is told to be a gradient (`conv_kind=dgrad`, `wgrad`) is written as a library wants it: the reversal of the
+    filter, for one, is no instruction any more.
+    """
+    if "sparsity_config" in attributes:
+        return "convolution with sparsity"
+    kind = attributes.get("conv_kind")
+    if kind is None or (isinstance(kind, Word | Quoted) and kind.text.lower() in _ORDINARY):
+        return None
+    return "convolution of a kind for a library"
 
 
 def is_convolution(

@@ -12,6 +12,7 @@ from typing import Final
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const, Expr
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
+from hloproof.models.hlo.library_shapes import why_no_sum
 from hloproof.models.hlo.module import Operation
 from hloproof.models.indexing.box import (
     Builders,
@@ -150,8 +151,8 @@ class _Convolution:
         labels = op.attributes.get("dim_labels")
         if not isinstance(labels, ConvolutionDimensions):
             raise NotModelled("convolution without dim_labels")
-        if "sparsity_config" in op.attributes:
-            raise NotModelled("convolution with sparsity")
+        if (why := why_no_sum(op.attributes)) is not None:
+            raise NotModelled(why)
         window = op.attributes.get("window")
         self.labels = labels
         self.window = window.dimensions if isinstance(window, Window) else ()

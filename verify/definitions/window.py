@@ -17,6 +17,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr, maximum, minimum
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
+from hloproof.models.hlo.library_shapes import why_no_sum
 from hloproof.models.hlo.module import Operation
 
 _ONE_TAP = WindowDimension(1)
@@ -74,8 +75,8 @@ def convolution(op: Operation, output: int, operand: int) -> Definition:
     labels = op.attributes.get("dim_labels")
     if not isinstance(labels, ConvolutionDimensions):
         raise NotModelled("convolution without dim_labels")
-    if "sparsity_config" in op.attributes:
-        raise NotModelled("convolution with sparsity")
+    if (why := why_no_sum(op.attributes)) is not None:
+        raise NotModelled(why)
     lhs, rhs = (into, other) if operand == 0 else (other, into)
     for shape in (out, lhs, rhs):
         require_static("convolution", shape)

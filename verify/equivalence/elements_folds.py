@@ -13,6 +13,7 @@ from hloproof.equivalence.indices import At, Lin, constant, variable
 from hloproof.equivalence.placing import guarded
 from hloproof.equivalence.terms import Elem, Fold, Term, from_value, has_zero
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension, Word
+from hloproof.models.hlo.library_shapes import why_no_sum
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
 
 IN_ORDER = "in order"
@@ -126,12 +127,12 @@ def dot(node: Node, at: At, place: int) -> Term | None:
 def convolution(
     node: Node, at: At, place: int, type_: str | None = None, operands: tuple[Node, ...] | None = None
 ) -> Term | None:
-    """A convolution, or a call with the attributes of one, whose result type and two operands are given then; None with
-    sparsity."""
+    """A convolution, or a call with the attributes of one, whose result type and two operands are given then; None for
+    one that is no sum of products."""
     lhs, rhs = operands or node.operands
     a = node.attributes
     labels, window = a.get("dim_labels"), a.get("window")
-    if not isinstance(labels, ConvolutionDimensions) or "sparsity_config" in a:
+    if not isinstance(labels, ConvolutionDimensions) or why_no_sum(a) is not None:
         return None
     rank = len(labels.input_spatial)
     dims = window.dimensions if isinstance(window, Window) else ()

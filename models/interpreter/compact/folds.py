@@ -10,6 +10,7 @@ from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import ComputationRef, ConvolutionDimensions, WindowDimension
+from hloproof.models.hlo.library_shapes import why_no_sum
 from hloproof.models.hlo.shape import ArrayShape, TupleShape
 from hloproof.models.interpreter.compact.classed import (
     Classes,
@@ -178,8 +179,8 @@ def convolved(
     """A convolution of the first two operands, of this shape."""
     if any(step.attributes.integer(name, 1) != 1 for name in ("feature_group_count", "batch_group_count")):
         raise NotModelled("convolution in groups, by classes")
-    if "sparsity_config" in step.attributes:
-        raise NotModelled("convolution with sparsity")
+    if (why := why_no_sum(step.attributes)) is not None:
+        raise NotModelled(why)
     lhs, rhs = lifted(step.operands[0]), lifted(step.operands[1])
     sizes, kind = result.dimensions, result.element_type
     classes: list[Classes] = [()] * len(sizes)

@@ -8,6 +8,7 @@ from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension
+from hloproof.models.hlo.library_shapes import why_no_sum
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.interpreter.step import Execute, Step, as_result, result_shapes
 from hloproof.models.interpreter.value import Array, Element, Value, indices, strides
@@ -125,8 +126,8 @@ def convolved(
     result: ArrayShape,
 ) -> list[Element]:
     """The elements of a convolution of this shape; `step` gives the groups and the means to compute."""
-    if "sparsity_config" in step.attributes:
-        raise NotModelled("convolution with sparsity")
+    if (why := why_no_sum(step.attributes)) is not None:
+        raise NotModelled(why)
     feature_groups = step.attributes.integer("feature_group_count", 1)
     batch_groups = step.attributes.integer("batch_group_count", 1)
     sizes = result.dimensions
