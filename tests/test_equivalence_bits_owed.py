@@ -65,6 +65,9 @@ GREATER = (
 )
 
 
+ANGLE = "angle { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] atan2(b, a)\n}\n"
+
+
 def plus_zero(*lines: str, kind: str = "f32[4]") -> tuple[str, str]:
     """What is done with f, which is p; and with p + 0, which is 0 where p is -0.0."""
     return one(kind, *ZERO, f"f = {kind} copy(p)", *lines), one(kind, *ZERO, f"f = {kind} add(p, z)", *lines)
@@ -287,11 +290,18 @@ ORDERED = {
     ),
     "a comparison that writes the order out": plus_zero(*in_order({})),
     "a comparison of arrays in a function": called(ARRAYS, "arrays"),
+    "the largest of equal ones": plus_zero(
+        "k = (f32[2], s32[2]) topk(f), k=2, largest=true", "ROOT r = s32[2] get-tuple-element(k), index=1"
+    ),
+    "the angle of a point": plus_zero("ROOT r = f32[4] atan2(f, p)"),
+    "the logarithm of a complex number": plus_zero("c = c64[4] complex(p, f)", "ROOT r = c64[4] log(c)"),
+    "a power of a complex number": plus_zero("c = c64[4] complex(p, f)", "ROOT r = c64[4] power(c, c)"),
+    "a reduction to angles": folded("ROOT r = f32[] reduce(f, n), dimensions={0}, to_apply=angle", ANGLE),
 }
 
 
 @pytest.mark.parametrize(("before", "after"), ORDERED.values(), ids=ORDERED)
-def test_a_total_order_over_the_reals_takes_both_zeros_for_one_and_says_so(before: str, after: str) -> None:
+def test_what_the_sign_of_a_zero_decides_takes_both_zeros_for_one_and_says_so(before: str, after: str) -> None:
     unproved(before, after, "exact")
     found = decide(parse_module(before), parse_module(after), "real", 5.0)
     assert found.verdict == "proved" and (ZEROS, "real") in found.axioms
@@ -360,6 +370,12 @@ LOOKED_AT = [
     ("bitcast", "f32", ["s32"], (), ""),
     ("convert", "s32", ["f32"], (), ""),
     ("iota", "s32", [], (), ""),
+    ("topk", "s32", ["f32"], (), "order"),
+    ("topk", "s32", ["s32"], (), ""),
+    ("atan2", "f32", ["f32", "f32"], (), "order"),
+    ("sqrt", "c64", ["c64"], (), "order"),
+    ("sqrt", "f32", ["f32"], (), ""),
+    ("exponential", "c64", ["c64"], (), ""),
     ("compare", "pred", ["f32", "f32"], (("direction", "LT"), ("type", "TOTALORDER")), "order"),
     ("compare", "pred", ["f32", "f32"], (("direction", "LT"),), ""),
 ]

@@ -163,8 +163,15 @@ MASKED = (
 )
 HALF = f"o = f32[2] constant({{1, 2}}); t = f32[2] slice(y), slice={{[0:2]}}; r = f32[] dot(o, t), {DOT}"
 NO_VALUE = "h = f32[1] slice(x), slice={[0:1]}; j = f32[] reshape(h); s = f32[] sqrt(j); "
+PADDED = (
+    "h = f32[2] slice(x), slice={{[0:2]}}; g = {0}[2] convert(h); n = {0}[] constant({1}); "
+    "q = {0}[4] pad(g, n), padding=0_2; v = f32[2] slice(y), slice={{[0:2]}}; w = f32[4] copy(y); "
+    f"r = f32[] dot({{2}}, {{3}}), {DOT.replace('{', '{{').replace('}', '}}')}"
+)
 RING: list[Any] = ["ring", [], False, 1000]
 LEFT: list[list[Any]] = [["fold", [2], [[[0, False]]], [[[0, False]]], False], ["same"], ["same"]]
+
+PINNED: list[list[Any]] = [["pinned", 1, 0, 2, 0, 0], ["same"], *LEFT]
 
 OVER_REALS: list[tuple[str, str, str, list[list[Any]], bool]] = [
     ("a product of roots is what is below them", ROOTS, "r = f32[4] copy(x)", [["ring", [[0, 1]], False, 0], RING],
@@ -176,6 +183,10 @@ OVER_REALS: list[tuple[str, str, str, list[list[Any]], bool]] = [
     ("... nor in a predicate", BELOW.format("x"), f"{ROOTS}; ".replace("r = ", "m = ") + BELOW.format("m"),
         [["boolean", [[1, 0]]], ["arguments"], RING, ["same"]], False),
     ("zeros of a mask", HALF, MASKED.replace("MASK", "copy(n)"), [["pinned", 1, 0, 2, 0, 0], ["same"], *LEFT], True),
+    ("zeros of a pad",
+        PADDED.format("f32", "0", "g", "v"), PADDED.format("f32", "0", "q", "w"), PINNED, True),
+    ("... in a type without zero",
+        PADDED.format("f8e8m0fnu", "nan", "g", "v"), PADDED.format("f8e8m0fnu", "nan", "q", "w"), PINNED, False),
     ("... that are no numbers", HALF, NO_VALUE + MASKED.replace("MASK", "subtract(s, s)"),
         [["pinned", 1, 0, 2, 0, 0], RING, *LEFT], False),
 ]  # fmt: skip

@@ -2,8 +2,8 @@
 
 Trusted. Equal real numbers have several patterns of bits: those of 0 and -0.0, and of sums that are rounded otherwise.
 So what an operation is given whose result is made of the bits is owed bit for bit, whatever tier is asked for. A total
-order of floats is that of the real numbers but for the two zeros, which a proof over the reals may take for one, and
-then says so.
+order of floats is that of the real numbers but for the two zeros, and the angle of a point, with what is made of it,
+goes by the sign of a zero. These two zeros a proof over the reals may take for one, and then says so.
 """
 
 from __future__ import annotations
@@ -19,17 +19,23 @@ from hloproof.equivalence.terms import App, Elem, Term, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import COMPLEX, highest
 from hloproof.models.interpreter.semantics.small_float import FLOATS
 
-ZEROS: Final = "both zeros are one in a total order"
+ZEROS: Final = "both zeros are one where signs of zeros are looked at"
 """The name of what is assumed, of the tier real."""
+_CUT: Final = frozenset(
+    {"acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "log", "log-plus-one", "power", "rsqrt", "sqrt"}
+)
+"""Functions of complex numbers that are cut along an axis: the sign of a zero says on which side a number lies."""
 
 Looks = Literal["", "order", "bits"]
-"""At what an operation looks beyond the numbers: at nothing, at the order of both zeros, at bits."""
+"""At what an operation looks beyond the numbers: at nothing, at which of both zeros a zero is, at bits."""
 
 
 def looks_at(op: str, type_: str, operands: Sequence[str], key: object) -> Looks:
     """Of one operation, by its result's element type and those of its operands."""
     if not operands or operands[0] not in FLOATS | COMPLEX:
         return ""
+    if op in ("atan2", "topk") or (op in _CUT and operands[0] in COMPLEX):
+        return "order"
     if op == "compare":
         return "order" if isinstance(key, tuple) and ("type", "TOTALORDER") in key else ""
     return "bits" if op in ("bitcast", "bitcast-convert") and type_ != operands[0] else ""
@@ -107,7 +113,8 @@ def ordered_floats(term: Term, view: View) -> list[Term]:
     if not isinstance(term, App) or term.op != "compare":
         return []
     found = [x for x in (_turned(view(a), view) for a in term.args) if x is not None]
-    return found if len(found) == 2 else []
+    # Patterns of two types are not in the order of their numbers.
+    return found if len(found) == 2 and type_of(found[0]) == type_of(found[1]) else []
 
 
 def _turned(term: Term, view: View) -> Term | None:

@@ -276,9 +276,9 @@ def accuracy_left_out(term: App, view: View) -> Term | None:
 
 
 def bits_through(term: App, view: View) -> Term | None:
-    """Bits that are read as one type and then as another are those of the last."""
+    """Bits that are read as one type and then as another are those of the last. A predicate keeps one bit of eight."""
     inner = view(term.args[0]) if term.op == "bitcast-convert" else None
-    if not isinstance(inner, App) or inner.op != "bitcast-convert":
+    if not isinstance(inner, App) or inner.op != "bitcast-convert" or inner.type == "pred":
         return None
     (first,) = inner.args
     return first if type_of(first) == term.type else App("bitcast-convert", term.type, inner.args)

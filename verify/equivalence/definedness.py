@@ -2,17 +2,30 @@
 
 Trusted. A proof over real numbers owes that the right side has a value wherever the left one has, so a term that has
 one everywhere may be left out of either side, and any other one of the left side alone. Parameters have a value; NaN
-and the infinities are none, be they written as constants or as bits.
+and the infinities are none, be they written as constants or as bits, or computed from constants alone.
 """
 
 from __future__ import annotations
 
 from cmath import isfinite
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
+from hloproof.equivalence.evaluation import EVALUATED, evaluate
 from hloproof.equivalence.graph import Node
-from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, from_pattern, type_of, value_of
+from hloproof.equivalence.terms import (
+    App,
+    Cond,
+    Elem,
+    Fold,
+    Lit,
+    Num,
+    Term,
+    from_pattern,
+    from_value,
+    type_of,
+    value_of,
+)
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
 from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS
 
@@ -26,6 +39,8 @@ PARTIAL: Final = frozenset(
 """Operations on floats that have no value for some numbers, and those of which nothing is known."""
 _UNSIGNED_FLOATS: Final = FLOATS - NUMBERS
 """What an operation gives may be a number that these do not hold, and then it gives NaN."""
+_BOUNDED: Final = frozenset({"f8e4m3b11fnuz", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2fnuz"})
+"""Types that hold NaN in the place of numbers that are too large."""
 _GIVEN: Final = frozenset({"parameter", "bound", "free", "constant"})
 _WITHOUT: Final[dict[str, float]] = {"maximum": float("-inf"), "minimum": float("inf")}
 """The infinity that the operation gives only where it is given nothing else."""
@@ -36,6 +51,8 @@ class Definedness:
     """Remembers of which tensors an element may have no value."""
 
     nodes: dict[Node, bool] = field(default_factory=dict)
+    numbers: dict[Node, Num | Lit | None] = field(default_factory=dict)
+    """The number that all elements of a tensor are, where constants alone say so."""
 
     def everywhere(self, term: Term) -> bool:
         """Whether the term has a value for all values of the parameters. False may be said of any term."""
@@ -53,7 +70,10 @@ class Definedness:
                 if any(self.partial(n) for n in functions):
                     return False
                 return all(self.everywhere(t) for t in (*bodies, *sides))
-            case App(op, type_, args):
+            case App(op, type_, args, key):
+                computed = type_ in FLOATS and op in EVALUATED
+                if computed and not _is_held(op, type_, [self._number_of(a) for a in args], key):
+                    return False
                 # Integers have a value everywhere: XLA says what their division by zero gives.
                 if type_ in _UNSIGNED_FLOATS:
                     return False
@@ -75,8 +95,44 @@ class Definedness:
                 stack.extend(waiting)
                 continue
             stack.pop()
-            self.nodes[node] = _may_have_none(node) or any(self.nodes[n] for n in _parts(node))
+            self.numbers[node] = self._number(node)
+            known = self.numbers[node]
+            if known is not None and node.type in FLOATS:
+                self.nodes[node] = not _is_finite(known)
+                continue
+            none = _may_have_none(node) or not self._is_held(node)
+            self.nodes[node] = none or any(self.nodes[n] for n in _parts(node))
         return self.nodes[root]
+
+    def _is_held(self, node: Node) -> bool:
+        """Whether the type holds what is computed from constants alone; said of everything else."""
+        if node.type not in FLOATS or node.head not in EVALUATED:
+            return True
+        held = [self.numbers.get(o) for o in node.operands]
+        if None in held and node.static:
+            return node.type not in _BOUNDED  # of several numbers one may be too large
+        return _is_held(node.head, node.type, held, node.key)
+
+    def _number_of(self, term: Term) -> Num | Lit | None:
+        if isinstance(term, Num | Lit):
+            return term if value_of(term) is not None else None
+        if not isinstance(term, Elem):
+            return None
+        self.partial(term.node)
+        return self.numbers[term.node]
+
+    def _number(self, node: Node) -> Num | Lit | None:
+        if node.head == "constant":
+            found = _constant(Elem(node, ()))
+            return found if isinstance(found, Num | Lit) else None
+        held = [self.numbers.get(o) for o in node.operands]
+        if node.head in ("broadcast", "reshape"):
+            return held[0]
+        known = tuple(x for x in held if x is not None)
+        if node.head not in EVALUATED or not known or len(known) < len(held):
+            return None
+        computed = evaluate(node.head, node.type, known, node.key)
+        return computed if isinstance(computed, Num | Lit) else None
 
 
 def _may_have_none(node: Node) -> bool:
@@ -91,6 +147,9 @@ def _may_have_none(node: Node) -> bool:
             return not _is_a_number(_constant(Elem(node.operands[1], ())))
         case "constant":
             return not _holds_numbers(node)
+        case "iota":  # its last number is the largest
+            last = node.sizes[node.attributes.integer("iota_dimension", 0)] - 1 if node.sizes else 0
+            return node.type in FLOATS and not _is_finite(from_value(node.type, last))
         case "bitcast":  # to another type it is a `bitcast-convert`
             return isinstance(node.key, tuple) and node.key[1][0] != node.key[2][0]
         case "free":  # what a loop has in the middle of it, if all states have a value
@@ -119,6 +178,15 @@ def _begins_with_nothing(functions: tuple[Node, ...], sides: tuple[Term, ...]) -
         return False
     bare = {o for o in functions[0].operands if o.head == "bound"}
     return len(bare) == 2 and _is_nothing(functions[0].head, sides[0])
+
+
+def _is_held(op: str, type_: str, given: list[Num | Lit | None], key: Any) -> bool:
+    """Whether the type holds what the operation gives; said also where something given is no constant."""
+    known = tuple(x for x in given if x is not None)
+    if len(known) < len(given):
+        return True
+    computed = evaluate(op, type_, known, key)
+    return computed is not None and _is_finite(computed)
 
 
 def _is_nothing(op: str, term: Term) -> bool:

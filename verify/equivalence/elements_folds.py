@@ -14,7 +14,7 @@ from hloproof.equivalence.placing import guarded
 from hloproof.equivalence.terms import Elem, Fold, Term, from_value, has_zero
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window, WindowDimension, Word
 from hloproof.models.hlo.library_shapes import why_no_sum
-from hloproof.models.interpreter.semantics.element_type import INTEGERS
+from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS
 
 IN_ORDER = "in order"
 """Marks a fold whose elements come in row-major order."""
@@ -101,10 +101,15 @@ def precision(node: Node) -> tuple[object, ...]:
     return tuple(out)
 
 
-def _cut_to_integers(type_: str, lhs: Node, rhs: Node) -> bool:
-    """Whether a sum of products of other numbers is an integer: whether factors, products or the sum are cut to
-    integers is not said."""
-    return type_ in INTEGERS and not {lhs.type, rhs.type} <= INTEGERS
+def _loses_parts(type_: str, lhs: Node, rhs: Node) -> bool:
+    """Whether a sum of products is of a kind that holds less than the factors do: whether factors, products or the sum
+    lose their fractions, imaginary parts, or all but whether they are zero, is not said."""
+    given = {lhs.type, rhs.type}
+    if type_ == "pred":
+        return given != {"pred"}
+    if type_ in INTEGERS:
+        return not given <= INTEGERS
+    return type_ not in COMPLEX and not given.isdisjoint(COMPLEX)
 
 
 def dot(node: Node, at: At, place: int) -> Term | None:
@@ -112,7 +117,7 @@ def dot(node: Node, at: At, place: int) -> Term | None:
     if len(node.operands) != 2 or "sparsity" in node.attributes or not has_zero(node.type):
         return None
     lhs, rhs = node.operands
-    if _cut_to_integers(node.type, lhs, rhs):
+    if _loses_parts(node.type, lhs, rhs):
         return None
     a = node.attributes
     batch = a.integers("lhs_batch_dims"), a.integers("rhs_batch_dims")
@@ -138,7 +143,7 @@ def convolution(
     dims = window.dimensions if isinstance(window, Window) else ()
     if len(dims) != rank or not (has_zero(lhs.type) and has_zero(type_ or node.type)):
         return None
-    if _cut_to_integers(type_ or node.type, lhs, rhs):
+    if _loses_parts(type_ or node.type, lhs, rhs):
         return None
     groups, batch_groups = a.integer("feature_group_count", 1), a.integer("batch_group_count", 1)
     per_group = rhs.sizes[labels.kernel_input_feature]

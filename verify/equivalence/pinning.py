@@ -9,7 +9,18 @@ from __future__ import annotations
 from hloproof.equivalence.goals import Goal, assume
 from hloproof.equivalence.indices import ZERO, Clamp, Digit, Lin, TermValue, Var, of_atom, variable
 from hloproof.equivalence.kernel import Denied, Rules, owed_beside, with_side
-from hloproof.equivalence.terms import Cond, Elem, Fold, Num, Term, TermSubstitution, from_value, type_of, variables_of
+from hloproof.equivalence.terms import (
+    Cond,
+    Elem,
+    Fold,
+    Num,
+    Term,
+    TermSubstitution,
+    from_value,
+    has_zero,
+    type_of,
+    variables_of,
+)
 
 
 def pinned(rules: Rules, goal: Goal, side: int, number: int, low: int, which: int, factor: int) -> list[Goal]:
@@ -30,6 +41,8 @@ def pinned(rules: Rules, goal: Goal, side: int, number: int, low: int, which: in
     if side == 1 and not all(map(rules.definedness.everywhere, rest)):
         raise Denied("a factor of what is left out may have no value")
     body = fold.bodies[factor]
+    if not has_zero(type_of(body)):  # it holds NaN in its place, and a product with that is none to be left out
+        raise Denied("a type without zero")
     digit = variable(fold.place + number, size) // low
     inside = max(goal.next, fold.place + len(fold.sizes))
     zero = from_value(type_of(body), 0)

@@ -88,18 +88,23 @@ def factors(fold: Fold) -> App:
     return App("multiply", fold.type, args)
 
 
+def rounded_factors(rules: Rules, fold: Fold) -> None:
+    """A dot or convolution may round otherwise than the product of its factors in the type of the sum."""
+    # The precision that a contraction asks for says how it may round, so leaving it out is a matter of rounding, no
+    # more.
+    if fold.head[1]:
+        rules.use("the precision of a contraction left out", "rounding")
+    if not all(type_of(b) == fold.type or holds_all(fold.type, type_of(b)) for b in fold.bodies):
+        rules.use("factors rounded to the type of the sum", "rounding")
+
+
 def as_sum(rules: Rules, fold: Fold) -> Fold:
     """A dot or convolution as the sum of products."""
     if fold.head[0] != "contract":
         raise Denied("not a contraction")
     if fold.type not in INTEGERS:
         rules.use("a contraction is a sum of products", "real")
-        # The precision that a contraction asks for says how it may round, so leaving it out is a matter of rounding, no
-        # more.
-        if fold.head[1]:
-            rules.use("the precision of a contraction left out", "rounding")
-        if not all(type_of(b) == fold.type or holds_all(fold.type, type_of(b)) for b in fold.bodies):
-            rules.use("factors rounded to the type of the sum", "rounding")
+        rounded_factors(rules, fold)
     at = [rules.graph.node("bound", fold.type, (), (), ("argument", k, ())) for k in (0, 1)]
     add = rules.graph.node("add", fold.type, (), at)
     zero = from_value(fold.type, 0)

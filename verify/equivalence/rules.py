@@ -66,7 +66,7 @@ def split(rules: Rules, goal: Goal, side: int) -> list[Goal]:
 
 
 def arguments(rules: Rules, goal: Goal, swapped: bool = False, zeros: bool = False) -> list[Goal]:
-    """The same elementwise operation on equal elements; with `zeros` both zeros are one in a total order."""
+    """The same elementwise operation on equal elements; with `zeros` both zeros are one."""
     left, right = rules.opened(goal)
     if not (isinstance(left, App) and isinstance(right, App)):
         raise Denied("not two elementwise operations")
@@ -94,11 +94,11 @@ def arguments(rules: Rules, goal: Goal, swapped: bool = False, zeros: bool = Fal
 
 
 def owed_exactly(rules: Rules, looks: Looks, zeros: bool) -> bool:
-    """Whether what an operation is given is owed bit for bit; with `zeros` two that lie in order are one. Denied where
-    no order is looked at."""
+    """Whether what an operation is given is owed bit for bit; with `zeros` both zeros are one. Denied where their signs
+    are not looked at."""
     if zeros:
         if looks != "order":
-            raise Denied("no total order")
+            raise Denied("no order of zeros")
         rules.use(ZEROS, "real")
     return looks != "" and not zeros
 

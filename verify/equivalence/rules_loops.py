@@ -24,7 +24,7 @@ from hloproof.equivalence.terms import Elem
 def loop(rules: Rules, goal: Goal, pairs: list[Any], zeros: bool = False) -> list[Goal]:
     """Two loops whose paired states are equal at the start, stay equal through a turn, and so lead both conditions to
     the same answer. A state may be paired with several: then all of them are equal. With
-    `zeros` both zeros are one in a total order.
+    `zeros` both zeros are one.
 
     In the middle of the loops each class of equal states is a free value, and what is shown of free values holds for
     any. So they need no name but one that no other in the turns has, and the results of a loop share what is shown.

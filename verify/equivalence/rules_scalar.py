@@ -16,10 +16,19 @@ from hloproof.equivalence.identities import apply
 from hloproof.equivalence.indices import Lin, constant, variable
 from hloproof.equivalence.kernel import Denied, Rules, owed_beside, with_side
 from hloproof.equivalence.library import call
-from hloproof.equivalence.reductions import as_sum, associates, combiner, factors, fold_of, is_neutral, neutral_reduce
+from hloproof.equivalence.reductions import (
+    as_sum,
+    associates,
+    combiner,
+    factors,
+    fold_of,
+    is_neutral,
+    neutral_reduce,
+    rounded_factors,
+)
 from hloproof.equivalence.rules_polynomials import linear, ring, seen
 from hloproof.equivalence.terms import App, Elem, Fold, Term, TermSubstitution, from_value, type_of
-from hloproof.models.interpreter.semantics.element_type import COMPLEX
+from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS
 
 
 def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
@@ -45,6 +54,8 @@ def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
         raise Denied("more than one element")
     if fold.head[0] == "contract":
         rules.use("a product of one summand", "real")
+        if fold.type not in INTEGERS:
+            rounded_factors(rules, fold)
         term: Term = factors(fold)
     else:
         op = neutral_reduce(rules, goal, fold)

@@ -180,16 +180,16 @@ def chosen_proof(search: Search, goal: Goal, a: Term, b: Term) -> Asking:
 
 
 def _orders(search: Search, goal: Goal, a: App, b: App) -> Iterator[ProofStep]:
+    by_bits = looks_at(a.op, a.type, [type_of(x) for x in a.args], a.key) == "order"
     commutes = len(a.args) == 2 and (a.op in COMMUTATIVE or a.op == "compare")
     if not commutes:
-        yield ["arguments"]
+        yield from (["arguments"], ["arguments", False, True]) if by_bits else (["arguments"],)
         return
     mine, theirs = ([term_support(search, x) for x in t.args] for t in (a, b))
     # What depends on the same inputs is tried first; a wrong pair may cost a whole search.
     crossed = mine == theirs[::-1] and mine != theirs
     orders: list[ProofStep] = [["arguments", True], ["arguments"]] if crossed else [["arguments"], ["arguments", True]]
     yield from orders
-    by_bits = looks_at(a.op, a.type, [type_of(x) for x in a.args], a.key) == "order"
     if by_bits or ordered_floats(a, lambda x: seen(search.rules, goal, x)):
         yield from (["arguments", len(step) > 1, True] for step in orders)
 

@@ -1,0 +1,138 @@
+"""What element types hold: contractions into types that hold less, constants that are too large, one bit of eight."""
+
+from __future__ import annotations
+
+import pytest
+from red_pairs import entry, one, proved, unproved
+
+from hloproof.equivalence import decide
+from hloproof.models.hlo.parser import parse_module
+
+OVER = "lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+FUNCTIONS = "".join(
+    f"{name} {{ a = {kind}[] parameter(0)\n b = {kind}[] parameter(1)\n ROOT r = {kind}[] add(a, b)\n}}\n"
+    for name, kind in (("sum_f32", "f32"), ("sum_pred", "pred"), ("sum_s32", "s32"), ("sum_bf16", "bf16"))
+)
+
+
+def contracted(given: str, to: str, size: int, more: str = "") -> tuple[str, str]:
+    """A dot, and the sum of products of its factors in the type of the sum."""
+    lines = (f"x = {given}[{size}] parameter(0)", f"y = {given}[{size}] parameter(1)")
+    none = "false" if to == "pred" else "0"
+    return entry(*lines, f"ROOT r = {to}[] dot(x, y), {OVER}{more}", before=FUNCTIONS), entry(
+        *lines,
+        f"u = {to}[{size}] convert(x)",
+        f"v = {to}[{size}] convert(y)",
+        f"m = {to}[{size}] multiply(u, v)",
+        f"n = {to}[] constant({none})",
+        f"ROOT r = {to}[] reduce(m, n), dimensions={{0}}, to_apply=sum_{to}",
+        before=FUNCTIONS,
+    )
+
+
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize(("given", "to"), [("c64", "f32"), ("f32", "pred"), ("s32", "pred")])
+def test_a_contraction_that_loses_parts_is_no_sum_of_what_is_left(given: str, to: str, size: int) -> None:
+    """(1 + i) * (1 - i) is 2, and 1 * 1 is 1; 0.5 * 2 - 1 * 1 is zero, and true * true or true * true is true."""
+    unproved(*contracted(given, to, size), "rounding")
+
+
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize(("given", "to"), [("bf16", "f32"), ("pred", "pred"), ("s8", "s32")])
+def test_one_into_a_type_that_holds_all_is_one(given: str, to: str, size: int) -> None:
+    proved(*contracted(given, to, size), "real" if to != "pred" else "rounding")
+
+
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize(
+    ("given", "to", "more"),
+    [
+        ("f32", "bf16", ""),
+        ("f32", "f32", ", algorithm=dot_bf16_bf16_f32"),
+        ("f32", "f32", ", operand_precision={high,high}"),
+    ],
+)
+def test_factors_that_are_rounded_are_so_over_one_point_too(given: str, to: str, more: str, size: int) -> None:
+    before, after = contracted(given, to, size, more)
+    unproved(before, after, "real")
+    proved(before, after, "rounding")
+
+
+SINES = ("w = f32[4] sine(k)", "d = f32[4] subtract(p, w)", "ROOT r = f32[4] add(d, w)")
+ALL = "broadcast(c), dimensions={}"
+EACH = "broadcast(o), dimensions={}"
+IN_F8 = "k = f32[4] convert(i)"
+MADE = {
+    "a number that is too large": (f"c = f8e4m3fn[] convert(o); i = f8e4m3fn[4] {ALL}; {IN_F8}", "1000", "400"),
+    "a sum that is too large": (
+        f"b = f8e4m3fn[] convert(o); c = f8e4m3fn[] add(b, b); i = f8e4m3fn[4] {ALL}; {IN_F8}", "400", "200",
+    ),
+    "one of several": (
+        f"c = f32[4] {EACH}; s = f32[4] iota(), iota_dimension=0; t = f32[4] add(c, s); i = TYPE[4] convert(t); "
+        + IN_F8,
+        "f8e4m3fn", "f16",
+    ),
+    "a product without bounds": (
+        f"m = f32[] multiply(o, o); n = f32[] add(m, o); c = f32[] negate(n); j = f32[4] {ALL}; k = f32[4] add(p, j)",
+        "1e30", "1e10",
+    ),
+    "what counts beyond the type": (
+        "t = TYPE[2000] iota(), iota_dimension=0; i = TYPE[4] slice(t), slice={[1990:1994]}; " + IN_F8,
+        "f8e4m3fn", "f16",
+    ),
+    "a type without zero": (
+        "t = TYPE[4] iota(), iota_dimension=0; i = TYPE[4] copy(t); " + IN_F8, "f8e8m0fnu", "f8e4m3fn",
+    ),
+    "a quotient of zeros": (f"c = f32[] divide(o, o); k = f32[4] {ALL}", "0", "3"),
+    "a root of a negative number": (f"c = f32[] sqrt(o); k = f32[4] {ALL}", "-4", "4"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "wrong", "right"), MADE.values(), ids=MADE)
+def test_what_is_computed_from_constants_has_a_value_where_the_type_holds_it(
+    lines: str, wrong: str, right: str
+) -> None:
+    """Otherwise the sines are none, and p less them and with them again is none."""
+
+    def module(held: str) -> str:
+        kind, number = (held, "1000") if held.startswith("f") else ("", held)
+        made = (line.strip().replace("TYPE", kind) for line in lines.split(";"))
+        return one("f32[4]", f"o = f32[] constant({number})", *made, *SINES)
+
+    copy = one("f32[4]", "ROOT r = f32[4] copy(p)")
+    unproved(copy, module(wrong), "real")
+    proved(copy, module(right), "real")
+
+
+def test_a_predicate_keeps_one_bit_of_eight() -> None:
+    there_and_back = one("u8[4]", "b = pred[4] bitcast(p)", "ROOT r = u8[4] bitcast(b)")
+    unproved(one("u8[4]", "ROOT r = u8[4] copy(p)"), there_and_back, "rounding")
+    proved(
+        one("u8[4]", "ROOT r = u8[4] copy(p)"),
+        one("u8[4]", "b = s8[4] bitcast(p)", "ROOT r = u8[4] bitcast(b)"),
+        "exact",
+    )
+
+
+MIXED = (
+    "a = s16[] bitcast-convert({0})",
+    "o = s16[] constant(0)",
+    "m = s16[] constant(32767)",
+    "an = pred[] compare(a, o), direction=LT",
+    "at = s16[] xor(m, a)",
+    "as = s16[] select(an, at, a)",
+    "b = s16[] bitcast-convert(q)",
+    "bn = pred[] compare(b, o), direction=LT",
+    "bt = s16[] xor(m, b)",
+    "bs = s16[] select(bn, bt, b)",
+    "ROOT r = pred[] compare(as, bs), direction=LT",
+)
+
+
+@pytest.mark.parametrize(("other", "orders"), [("f16", True), ("bf16", False)])
+def test_bits_of_two_types_are_in_no_order_of_numbers(other: str, orders: bool) -> None:
+    """1 in bf16 lies above 3 in f16 by their bits."""
+    lines = ("p = f16[] parameter(0)", f"q = {other}[] parameter(1)", "z = f16[] constant(0)", "f = f16[] add(p, z)")
+    before, after = (entry(*lines, *(line.format(of) for line in MIXED)) for of in ("p", "f"))
+    found = decide(parse_module(before), parse_module(after), "real", 5.0).verdict
+    assert (found == "proved") is orders
