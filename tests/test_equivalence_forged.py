@@ -94,6 +94,10 @@ LOOP = (
     f"o = s32[] constant(0); t = {STATE} tuple(o, x, y); k = {STATE} while(t), condition=cond, body=body; "
     "r = f32[4] get-tuple-element(k), index={}"
 )
+LOOPED = (
+    LOOP.replace("tuple(o, x, y)", "tuple(o, w, y)").replace("r = ", "h = ") + "; r = f32[2] slice(h), slice={{[{}]}}"
+)
+PAIRED: list[Any] = ["loop", [[0, 0], [1, 1], [2, 2]]]
 OVER_TWO = ["fold", [2], [[[0, False]]], [[[0, False]]], False]
 SWAP: list[list[Any]] = [["arguments", True], ["same"], ["same"]]
 STRAIGHT = ["fold", [4], [[[0, False]]], [[[0, False]]], False]
@@ -144,6 +148,10 @@ FORGED: list[tuple[str, str, str, list[list[Any]], bool]] = [
     ("... and nothing else", ZEROS, "r = s32[] constant(0)", [["cut", 0, 0, 2], ["written out", 0], ["same"]], False),
     ("the same result of a loop", LOOP.format(1), LOOP.format(1), [], True),
     ("... another one", LOOP.format(1), LOOP.format(2), [["loop", [[0, 0]]]], False),
+    ("a loop at one index", XY + LOOPED.format(1, "0:2"), YX + LOOPED.format(1, "0:2"), [PAIRED, *SWAP], True),
+    ("... at two", XY + LOOPED.format(1, "0:2"), YX + LOOPED.format(1, "1:3"), [PAIRED, *SWAP], False),
+    ("... a sum that it does not begin with",
+        XY + LOOPED.format(1, "0:2"), "w = f32[4] add(y, z); " + LOOPED.format(1, "0:2"), [PAIRED, *SWAP], False),
     ("a contraction of integers as a sum", PRODUCT.format("dot(m, n), " + DOT), SUM, AS_SUM, True),
     ("a contraction of floats as a sum of integers", PRODUCT.format("dot(x, y), " + DOT), SUM, AS_SUM, False),
     ("a convolution of floats as a sum of integers",

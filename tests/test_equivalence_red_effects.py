@@ -9,9 +9,10 @@ from hloproof.equivalence import decide
 from hloproof.equivalence.meaning import attribute_key
 from hloproof.models.hlo.attributes import Attributes, Word
 from hloproof.models.hlo.module import Instruction
-from hloproof.models.hlo.opcodes import BODIES, OPCODES
+from hloproof.models.hlo.opcodes import BODIES, COMMON, OPCODES
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.text.attributes import BOOLEANS
 
 TWO_LOOPS = """HloModule m
 
@@ -505,6 +506,52 @@ def test_operations_that_differ_in_an_attribute_are_two(opcode: str) -> None:
             for value in ("one", "other")
         )
         assert len({attribute_key(i, opcode) for i in made}) == (1 if f"{name} of {opcode}" in SILENT else 2), name
+
+
+SAID_TRUE_BY_SILENCE = {"largest of topk", "is_stable of topk"}
+
+
+@pytest.mark.parametrize("opcode", sorted(o for o in OPCODES if OPCODES[o].attributes & BOOLEANS))
+def test_a_flag_that_is_false_is_one_that_is_left_out(opcode: str) -> None:
+    """And one that is true is another operation; of some flags it is the other way round."""
+
+    def key(*value: bool) -> object:
+        pairs = tuple((name, v) for v in value)
+        return attribute_key(Instruction("i", opcode, ArrayShape("f32", ()), attributes=Attributes(pairs)), opcode)
+
+    for name in (OPCODES[opcode].attributes & BOOLEANS) - SILENT.keys():
+        default = f"{name} of {opcode}" in SAID_TRUE_BY_SILENCE
+        assert key(default) == key() != key(not default), name
+
+
+WITHOUT_MEANING = {
+    "backend_config": "hints, but for calls; of loops what it says of their turns is a promise",
+    "control-predecessors": "an order, which effects keep",
+    "frontend_attributes": "hints, but for calls and peers; when a permutation carries anything is a promise",
+    "metadata": "where it comes from",
+    "origin": "where it comes from",
+    "original_value": "where it comes from",
+    "parameter_replication": "what is given to a parameter",
+    "sharding": "where parts lie, but for calls and what comes from outside",
+    "statistics": "what was measured",
+}
+"""Attributes of every opcode, and why two equal operations may have two of them."""
+KEPT = {
+    *((name, "custom-call") for name in ("backend_config", "frontend_attributes", "sharding")),
+    *((name, o) for o in ("send", "recv", "send-done", "recv-done") for name in ("frontend_attributes", "sharding")),
+    *(("sharding", o) for o in ("infeed", "outfeed")),
+}
+
+
+@pytest.mark.parametrize("opcode", sorted(OPCODES))
+def test_what_every_operation_may_have_means_nothing_but_for_some(opcode: str) -> None:
+    assert set(WITHOUT_MEANING) == COMMON
+    for name in COMMON:
+        made = (
+            Instruction("i", opcode, ArrayShape("f32", ()), attributes=Attributes(((name, Word(value)),)))
+            for value in ("one", "other")
+        )
+        assert len({attribute_key(i, opcode) for i in made}) == (2 if (name, opcode) in KEPT else 1), name
 
 
 INSIDE = {

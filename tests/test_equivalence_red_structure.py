@@ -176,6 +176,9 @@ def test_which_slice_a_pair_carries_is_said_by_its_place() -> None:
     unproved(sliced("{0,1},{0,2}"), sliced("{0,2},{0,1}"), "rounding")
     whole = [permuted("").replace("{{0,1}}", pairs) for pairs in ("{{0,1},{1,0}}", "{{1,0},{0,1}}")]
     proved(whole[0], whole[1], "exact")
+    four = "(f32[2], f32[2], f32[2], f32[2])"
+    combined = whole[1].replace("q = f32[2]", f"t = {four}").replace("permute(p)", "permute(p, p, p, p)")
+    proved(whole[0], combined.replace("ROOT", "q = f32[2] get-tuple-element(t), index=3\n  ROOT"), "exact")
 
 
 def factor(other: str, lower: bool = True, kind: str = "f32") -> str:

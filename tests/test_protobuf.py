@@ -178,6 +178,32 @@ def test_every_message_that_the_schema_names_is_there() -> None:
     assert kinds - {"int", "uint", "bool", "float", "double", "bits32", "bits64", "text", "bytes"} <= set(SCHEMA)
 
 
+SILENT = {
+    "Hlo": {"buffer_assignment"},
+    "Module": {
+        *("entry_name", "host_program_shape", "id", "cross_program_prefetches", "profile_info"),
+        *("spmd_output_sharding", "spmd_parameters_shardings", "use_auto_spmd_partitioning"),
+    },
+    "Devices": {"each"},
+    "Location": {"end_line", "end_column"},
+    "ProgramShape": {"names"},
+    "Computation": {"program_shape", "is_fusion"},
+    "Layout": {"unique", "ordered"},
+    "Instruction": {"statistics", "original_value", "is_composite"},
+    "Metadata": {
+        *("profile", "size", "working_set", "profile_info", "deduplicated", "scheduling_name"),
+        *("end_line", "column", "end_column"),
+    },
+    "Sharding": {"tile_shape", "metadata"},
+}
+"""What is passed over: none of it says what is computed. Whoever adds a field decides that here, too."""
+
+
+def test_what_is_passed_over_says_nothing_of_what_is_computed() -> None:
+    ignored = {message: {f.name for f in fields.values() if f.ignored} for message, fields in SCHEMA.items()}
+    assert {message: names for message, names in ignored.items() if names} == SILENT
+
+
 @given(st.integers(-(2**63), 2**63 - 1), st.lists(st.integers(-(2**63), 2**63 - 1)))
 def test_numbers_are_read_packed_or_not_with_their_signs(one: int, many: list[int]) -> None:
     schema = {"M": {1: Field("one", "int"), 2: Field("many", "int", True)}}

@@ -76,7 +76,7 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
             out.append((name, _text(value)))
         elif name == "dimensions" and opcode == "map":
             continue
-        elif isinstance(value, DevicePairs) and len(i.operands) == 4:
+        elif isinstance(value, DevicePairs) and "slice_sizes" in i.attributes:
             out.append((name, value.pairs))  # of slices: the k-th of a device's pairs carries its k-th slice
         elif name == "api_version" and _plain(value) == "API_VERSION_ORIGINAL":
             continue  # what a call without it has

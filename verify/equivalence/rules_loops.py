@@ -47,9 +47,8 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any], zeros: bool = False) -> lis
         bound: dict[Node, Node] = {}
         for k, (type_, sizes) in zip(kept, shapes, strict=True):
             members = classes.get((side, k), ((side, k),))
-            # A class is one free state for all of its members, so all need its shape.
-            if any(loops[s].key[3][positions[s][m]] != (type_, sizes) for s, m in members):
-                raise Denied("states of two shapes")
+            # A class is one free state for all of its members. They are of one shape: of each pair it is owed below
+            # that both are equal at the start.
             state = rules.graph.node("bound", type_, sizes, (), ("state", level, k))
             # States outside of any pair get a free node of their own side: nothing may be assumed of them, and not that
             # the two loops agree on them.
