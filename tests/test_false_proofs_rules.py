@@ -133,6 +133,17 @@ TWINS = [
     ("x in [1, 5], 7 mod x in [0, 9] => x in [1, 5]", "proved"),
     ("for s in [0, 3] => for t in [0, 3] with s = t + 0 * (1 mod t) witness t = s", "refuted"),
     ("for s in [1, 3] => for t in [1, 3] with s = t + 0 * (1 mod t) witness t = s", "proved"),
+    # The left side has no value at c = 0 (once refuted there), and at none at all.
+    ("for s in [0, 7 floordiv c] => for t in [0, 7 floordiv c] with s = t witness t = s", "proved"),
+    ("for s in [0, 7 floordiv c] => for t in [0, 7 floordiv d] with s = t witness t = s", "refuted"),
+    ("for s in [7 floordiv c, 3 + 7 floordiv c] => nothing witness s = 7 floordiv c", "proved"),
+    ("for s in [0, -1], 7 mod c in [0, 6] => for t in [0, 3], 7 mod c in [0, 6] with s = t witness t = s", "refuted"),
+    ("for s in [0, 3], 7 mod c in [0, 6] => for t in [0, 3], 7 mod c in [0, 6] with s = t witness t = s", "unknown"),
+    ("for s in [0, 3], s mod c in [0, 0] => for t in [1, 0] with s = t when c == 0 witness t = s", "vacuous"),
+    # It has one wherever a constraint that has a value is false: the rule says something (once vacuous).
+    ("x in [l, u], 1 mod (x - x) in [0, 0] => x in [l, u]", "proved"),
+    ("x in [l, u], 1 mod (x - x) in [0, 0] => x in [l, u + 1]", "refuted"),
+    ("y mod (x - x) in [0, 0] => x in [l, u]", "vacuous"),
 ]
 
 
@@ -452,16 +463,17 @@ OWED: list[tuple[str, list[str]]] = [
     ("for s in [l, u] => nothing when l <= u", [f"{NO_VALUE} (some): l <= u |- 0 == 1"]),
     (
         "for s in [1, 4 mod c] => nothing when l <= u witness s = 1 - c",
-        [f"{NO_VALUE} (some): l <= u |- c != 0, 1 <= 1 - c, 1 - c <= 4 mod c"],
+        [f"{NO_VALUE} (some): l <= u, c != 0 |- c != 0, 1 <= 1 - c, 1 - c <= 4 mod c"],
     ),
     (
         "for s in [1, 9 mod a] => for t in [0, 5 floordiv c] with s = t * (7 ceildiv b) when a > 1 witness t = s + 1",
         [
-            "the right side has a value: 1 < a |- c != 0, b != 0",
-            f"{IMAGE}: 1 < a, 0 <= t, t <= 5 / c |- a != 0, 1 <= t * (7 ceildiv b), t * (7 ceildiv b) <= 9 mod a",
+            "the right side has a value: 1 < a, a != 0 |- c != 0, b != 0",
+            f"{IMAGE}: 1 < a, a != 0, 0 <= t, t <= 5 / c |- "
+            "a != 0, 1 <= t * (7 ceildiv b), t * (7 ceildiv b) <= 9 mod a",
             f"{BACK} (some): 1 < a, a != 0, 1 <= s, s <= 9 mod a |- "
             "0 <= s + 1, s + 1 <= 5 / c, (s + 1) * (7 ceildiv b) == s",
-            f"{ONCE}: 1 < a, 0 <= t, t <= 5 / c, 0 <= t_other, t_other <= 5 / c, "
+            f"{ONCE}: 1 < a, a != 0, 0 <= t, t <= 5 / c, 0 <= t_other, t_other <= 5 / c, "
             "t * (7 ceildiv b) == t_other * (7 ceildiv b) |- t == t_other",
         ],
     ),

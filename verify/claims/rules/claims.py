@@ -27,6 +27,7 @@ from hloproof.claims.rules.statements import (
     obligation_of,
     sign_cases,
     statements_of,
+    valued,
 )
 from hloproof.claims.rules.witness import contradicted
 from hloproof.engines.budget import Budget
@@ -35,7 +36,7 @@ from hloproof.logic.formula import Compare, conj
 from hloproof.logic.obligation import FLOOR, Obligation, RoundingSemantics
 from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.expressions.expr import Const, Expr, substitute, to_text
-from hloproof.models.interpreter.rules import left_out
+from hloproof.models.interpreter.rules import left_out, try_instance
 from hloproof.models.rules.rule import Condition, ConstraintRule, ExpressionRule, Rule, VariableRule
 from hloproof.results.expectation import met
 from hloproof.results.verdict import ClaimResult, Found, Related, Verdict, not_needed
@@ -164,17 +165,18 @@ def _nothing_said(rule: Rule, work: _Work) -> Verdict | None:
     says. Else the verdict: vacuous where no values do, unknown where none were found."""
     names = [n for n, _ in rule.sorts]
     reading = reading_of(rule)
-    terms = [rule.lhs] if isinstance(rule, ExpressionRule) else [e for b in rule.before for e in b.terms]
-    # What is undefined for single values of a variable that the rule binds says nothing of the others.
-    owed = (
-        d for e in terms for d in defined(e) if not isinstance(rule, VariableRule) or rule.variable not in d.lhs.free
-    )
-    given = (*rule.conditions, *owed)
-    if not given or next(instances(rule, names, given, reading, _TRIES), None) is not None:
-        return None
-    asked = obligation_of(given, NEVER, reading)
-    if work.asking.verdict("products at length", asked, RLIMIT, certify=False) == "proved":
-        also = " and leave the left side with a value" if len(given) > len(rule.conditions) else ""
+    where = valued(rule)
+    if isinstance(rule, VariableRule):
+        # What is undefined for single values of a variable that the rule binds says nothing of the others.
+        owed = (d for b in rule.before for e in b.terms for d in defined(e) if rule.variable not in d.lhs.free)
+        where = (tuple(owed),)
+    ways_to_say = [(*rule.conditions, *at) for at in where]
+    for given in ways_to_say:
+        if not given or next(instances(rule, names, given, reading, _TRIES), None) is not None:
+            return None
+    asked = (obligation_of(given, NEVER, reading) for given in ways_to_say)
+    if all(work.asking.verdict("products at length", o, RLIMIT, certify=False) == "proved" for o in asked):
+        also = " and leave the left side with a value" if any(where) else ""
         work.reasons.append(f"no values meet the conditions{also}")
         return Verdict.VACUOUS
     work.reasons.append("no instance of the conditions was found, and none was shown not to exist")
@@ -190,14 +192,25 @@ def _refuted(rule: Rule, s: RuleStatement, work: _Work) -> bool:
     names = names_of(s)
     worst: Instance | None = None
     for count, values in enumerate(instances(rule, names, s.given, reading, _TRIES), start=1):
-        if not meets(s.goals, values, reading) and (worst is None or _size(values) < _size(worst)):
+        if (worst is None or _size(values) < _size(worst)) and _fails(rule, s, values):
             worst = values
         if count >= (INSTANCES if worst is None else INSTANCES // 2):
             break
     if worst is None:
         return False
-    work.instance, work.statement, work.engines = _shrunk(s, worst, reading), s, ["enumeration"]
+    work.instance, work.statement, work.engines = _shrunk(rule, s, worst), s, ["enumeration"]
     return True
+
+
+def _fails(rule: Rule, s: RuleStatement, values: Instance) -> bool:
+    """A goal of the statement fails, and with it the rule. What is stated of a rule about variables is more than it
+    needs, so such a rule is looked at itself: its left side may have no value."""
+    if meets(s.goals, values, reading_of(rule)):
+        return False
+    if not isinstance(rule, VariableRule):
+        return True
+    others = {n: 0 for n, _ in rule.sorts if n not in values}  # what the statement does not mention
+    return try_instance(rule, {**others, **values}) == "fails"
 
 
 def _without_value(rule: VariableRule, s: RuleStatement, work: _Work) -> bool:
@@ -231,8 +244,9 @@ def _size(values: Instance) -> tuple[int, int]:
     return max(map(abs, values.values()), default=0), sum(map(abs, values.values()))
 
 
-def _shrunk(s: RuleStatement, values: Instance, reading: RoundingSemantics) -> Instance:
+def _shrunk(rule: Rule, s: RuleStatement, values: Instance) -> Instance:
     """Moves one value at a time towards zero while the statement still fails."""
+    reading = reading_of(rule)
     best = dict(values)
     progress = True
     while progress:
@@ -241,11 +255,7 @@ def _shrunk(s: RuleStatement, values: Instance, reading: RoundingSemantics) -> I
             v = best[name]
             for smaller in dict.fromkeys((0, v // 2 if v > 0 else -(-v // 2), v - (v > 0) + (v < 0))):
                 candidate = {**best, name: smaller}
-                if (
-                    abs(smaller) < abs(v)
-                    and meets(s.given, candidate, reading)
-                    and not meets(s.goals, candidate, reading)
-                ):
+                if abs(smaller) < abs(v) and meets(s.given, candidate, reading) and _fails(rule, s, candidate):
                     best, progress = candidate, True
                     break
     return best

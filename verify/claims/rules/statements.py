@@ -51,11 +51,9 @@ def statements_of(rule: Rule) -> tuple[RuleStatement, ...]:
             given = (*rule.conditions, *before)
             if rule.never:
                 return (RuleStatement((*given, *left), (NEVER,), "there are no points", "there is a point"),)
-            # Where all of the left side has a value, and where a false constraint gives it one.
-            valued = (before, *_false_at(_total(rule.before))) if before else ((),)
             total = _total(rule.after)
             return (
-                *(s for at in valued for s in _right_side_defined((*rule.conditions, *at, *total), after)),
+                *(s for at in valued(rule) for s in _right_side_defined((*rule.conditions, *at, *total), after)),
                 RuleStatement((*given, *left), (*after, *right), "no point is lost", "a point is lost"),
                 *_nothing_added((*rule.conditions, *after, *right), rule.before),
             )
@@ -63,14 +61,32 @@ def statements_of(rule: Rule) -> tuple[RuleStatement, ...]:
             return _variable_statements(rule)
 
 
+def valued(rule: Rule) -> tuple[tuple[Condition, ...], ...]:
+    """Where the left side has a value: where one of these holds. Of a rule about variables, where the variable's
+    interval has one: what else is asked is asked at what that holds."""
+    match rule:
+        case ExpressionRule():
+            return (defined(rule.lhs),)
+        case ConstraintRule():
+            # Where all of it has a value, and where a false constraint gives it one.
+            before = _defined_bounds(rule.before)
+            return (before, *_false_at(_total(rule.before))) if before else ((),)
+        case VariableRule():
+            return (_defined_bounds(rule.before[:1]),)
+
+
 def _variable_statements(rule: VariableRule) -> tuple[RuleStatement, ...]:
+    # That the other constraints have a value at every image is more than the rule needs, whose left side may have none:
+    # who fails there refutes nothing yet.
+    (at,) = valued(rule)
+    conditions = (*rule.conditions, *at)
     left = (*_defined_bounds(rule.before), *_inside(rule.before))
     if rule.image is None:
         value = next((e for n, e in rule.witness if n == rule.variable), None)
         if value is None:
-            return (RuleStatement(rule.conditions, (NEVER,), "the variable has a value", _NO_VALUE, exists=True),)
+            return (RuleStatement(conditions, (NEVER,), "the variable has a value", _NO_VALUE, exists=True),)
         there = tuple(_at(c, rule.variable, value) for c in left)
-        return (RuleStatement(rule.conditions, there, "the variable has a value", _NO_VALUE, exists=True),)
+        return (RuleStatement(conditions, there, "the variable has a value", _NO_VALUE, exists=True),)
     right = _inside(rule.after)
     back = next((e for n, e in rule.witness if n == rule.fresh), Var(rule.fresh))
     taken = {n for n, _ in rule.sorts} | {n for n, _ in rule.witness}
@@ -78,9 +94,9 @@ def _variable_statements(rule: VariableRule) -> tuple[RuleStatement, ...]:
     image_of_other = substitute(rule.image, {rule.fresh: other})
     owed = (*_defined_bounds(rule.after), *defined(rule.image))
     return (
-        *_right_side_defined((*rule.conditions, *_total(rule.after)), owed),
+        *_right_side_defined((*conditions, *_total(rule.after)), owed),
         RuleStatement(
-            (*rule.conditions, *right),
+            (*conditions, *right),
             tuple(_at(c, rule.variable, rule.image) for c in left),
             "every image is a value of the variable",
             "an image is no value of the variable",
@@ -97,7 +113,7 @@ def _variable_statements(rule: VariableRule) -> tuple[RuleStatement, ...]:
         ),
         RuleStatement(
             (
-                *rule.conditions,
+                *conditions,
                 *right,
                 *(_at(c, rule.fresh, other) for c in right),
                 Condition("==", rule.image, image_of_other),
