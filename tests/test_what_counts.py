@@ -13,6 +13,7 @@ import pytest
 from report_sample import instruction
 
 from hloproof.cli import run
+from hloproof.engines.door import How
 from hloproof.pipeline.cluster import check_on
 from hloproof.pipeline.driver import check_sources
 from hloproof.pipeline.options import Options
@@ -22,15 +23,17 @@ from hloproof.results.baseline import chunks
 from hloproof.results.expectation import settle
 from hloproof.results.findings import KnownFinding, Policy, fingerprint, judge
 from hloproof.results.results import (
+    Comment,
     FileResults,
     InstructionResult,
     ModuleExpectation,
     ModuleResults,
     OperationVerdicts,
     Report,
+    exit_status,
 )
 from hloproof.results.suppressions import suppressions
-from hloproof.results.verdict import Exit, Found, Verdict
+from hloproof.results.verdict import ClaimResult, Exit, Found, Verdict
 from hloproof.server.answering import Answering, Asked
 
 STARTS = """HloModule m
@@ -202,3 +205,64 @@ def test_what_a_server_has_no_time_for_is_unknown(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(items.ITEM_KINDS, "map", replace(items.ITEM_KINDS["map"], judge=late))
     told = Answering(30, 2048).answer(Asked(1, "maps", {"text": MAPS}))["result"]
     assert told["verdict"] == "unknown" and "(budget)" in told["obligations"][0]["reason"]
+
+
+def test_what_one_engine_proved_is_not_what_two_agree_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entry that was kept without `--cross` was the answer with it."""
+    from hloproof.pipeline import items
+    from hloproof.pipeline.driver import check_text
+
+    def judged(item: Any, file: str, how: How) -> ClaimResult:
+        verdict = Verdict.UNKNOWN if how.cross else Verdict.PROVED
+        return ClaimResult(file, "map", file, "", 1, 1, item.name, Found(verdict, claim="definition"))
+
+    monkeypatch.setitem(items.ITEM_KINDS, "map", replace(items.ITEM_KINDS["map"], judge=judged))
+    for cross in (False, True, False):
+        found = check_text("m.map", "map", MAPS, Options(cache=Path("kept.db"), cross=cross), here=True)
+        assert {r.verdict for r in found.records()} == {Verdict.UNKNOWN if cross else Verdict.PROVED}
+
+
+@pytest.mark.parametrize("verdict", list(Verdict))
+def test_only_an_internal_error_is_never_excused(verdict: Verdict) -> None:
+    report = twice(Found(verdict, reason="why", claim="async-chain"))
+    known = tuple(KnownFinding(fingerprint(r), str(verdict), "x") for r in report.records(undecided_only=True))
+    beside = (Comment("m.hlo", 4, ("async-chain",), "why"),)
+    for policy in (
+        Policy(baseline=known),
+        Policy(comments=beside),
+        Policy(severity={"async": "off"}),
+        Policy(allow_unknown=True, severity={"async": "warning"}),
+    ):
+        judged = judge(report, policy)
+        assert judged.exit_status() is (Exit.INTERNAL if verdict is Verdict.INTERNAL else Exit.OK), policy
+        assert all((f.known, f.level) == (None, "error") for f in judged.findings if verdict is Verdict.INTERNAL)
+
+
+ENDS = {
+    Verdict.PROVED: (Exit.OK, Exit.BAD_INPUT),
+    Verdict.REFUTED: (Exit.REFUTED, Exit.BAD_INPUT),
+    Verdict.VACUOUS: (Exit.REFUTED, Exit.BAD_INPUT),
+    Verdict.TRIVIAL: (Exit.REFUTED, Exit.BAD_INPUT),
+    Verdict.UNKNOWN: (Exit.UNKNOWN, Exit.BAD_INPUT),
+    Verdict.INTERNAL: (Exit.INTERNAL, Exit.INTERNAL),
+}
+
+
+@pytest.mark.parametrize("verdict", ENDS)
+def test_the_status_of_each_verdict_alone_and_beside_bad_input(verdict: Verdict) -> None:
+    assert (exit_status({verdict}, False), exit_status({verdict}, True)) == ENDS[verdict]
+    for worse in (Verdict.REFUTED, Verdict.INTERNAL):
+        both = exit_status({verdict, worse}, False)
+        assert both is (Exit.INTERNAL if Verdict.INTERNAL in (verdict, worse) else Exit.REFUTED)
+
+
+def test_a_partition_that_cannot_be_stated_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    """Asked for alone, nothing was owed by a concatenate of too many operands."""
+    count = 3001
+    operands = "".join(f"  p{n} = f32[1] parameter({n})\n" for n in range(count))
+    names = ", ".join(f"p{n}" for n in range(count))
+    Path("m.hlo").write_text(
+        f"HloModule m\nENTRY e {{\n{operands}  ROOT r = f32[{count}] concatenate({names}), dimensions={{0}}\n}}\n"
+    )
+    assert run(["check", "m.hlo", "--strict", "--only", "partition"]) == 3
+    assert "more than 3000 pairs" in capsys.readouterr().out

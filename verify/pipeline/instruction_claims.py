@@ -10,6 +10,7 @@ from hloproof.claims.asynchronous import judge
 from hloproof.claims.asynchronous.judgement import by_instruction
 from hloproof.engines.door import How
 from hloproof.models.dataflow.async_sugar import desugar, has_sugar
+from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, AttributeValue, ComputationRef
 from hloproof.models.hlo.body_use import body_uses
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation, device_counts
@@ -122,9 +123,15 @@ class InstructionClaims:
 def _owed(operation: Operation, index_width: int) -> Iterable[Owed]:
     from hloproof.claims import owed
     from hloproof.claims.layouts.owed import owed_layout
+    from hloproof.claims.operations.owed import given_up
 
     yield from owed_layout(operation)
-    yield from owed(operation, index_width)
+    try:
+        claims = owed(operation, index_width)
+    except NotModelled as error:
+        yield from given_up(operation, str(error))
+        raise
+    yield from claims
 
 
 def _without_bodies(operation: Operation) -> Operation:

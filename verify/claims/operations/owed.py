@@ -173,6 +173,11 @@ def owed(op: Operation, index_width: int = 64) -> tuple[OwedClaim, ...]:
     return tuple(_Table(op, index_width).claims())
 
 
+def given_up(op: Operation, reason: str) -> tuple[OwedClaim, ...]:
+    """What an operation owes beside what every one does, where `owed` raises NotModelled: unknown, for that reason."""
+    return tuple(OwedClaim(c, "", partial(_not_modelled, reason)) for c in ("partition",) if op.opcode in PARTITIONED)
+
+
 class _Table:
     """Builds the claims of one operation; maps and definitions are made once and when first needed."""
 

@@ -15,7 +15,7 @@ from hloproof.claims.statements.runtime import match
 from hloproof.claims.statements.statement import Describe, Part, Statement
 from hloproof.claims.statements.wording import at, coordinates, runtime_words
 from hloproof.definitions.definition import Definition
-from hloproof.logic.formula import TRUE, Formula, Not, conj, disj, eq, le, lt, within
+from hloproof.logic.formula import TRUE, Formula, Not, conj, disj, eq, lt, within
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Var
 from hloproof.models.expressions.interval import Interval
@@ -109,11 +109,11 @@ def _in_a_row(row: Sequence[_Source], axis: int) -> list[Part]:
     follow."""
     parts: list[Part] = []
     for a, b in pairwise(row):
-        mine, next_ = a.piece.source[axis][1], b.piece.source[axis][1]
-        # Of each box its last place alone: boxes are intervals along the axis, so that a chain of neighbours says it of
-        # all pairs, in a number of obligations that grows with the maps and not with their square.
-        element = Statement((("d", None),), (eq(Var("d"), mine.upper),))
-        goal = conj(lt(Var("d"), next_.lower), le(mine.lower, Var("d")))
+        last, next_ = a.piece.source[axis][1].upper, b.piece.source[axis][1]
+        # Of each box its last place alone: boxes are intervals along the axis, none of them empty, so that a chain of
+        # neighbours says it of all pairs, in a number of obligations that grows with the maps, not with their square.
+        element = Statement((("d", None),), (eq(Var("d"), last),))
+        goal = lt(Var("d"), next_.lower)
         words = f"along dimension {axis}, operand {a.operand} and operand {b.operand} overlap or leave the order"
         parts += element.conclusions([goal], "neighbours do not overlap", lambda _, words=words: words)  # type: ignore[misc]
     return parts
