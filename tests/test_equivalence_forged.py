@@ -8,12 +8,15 @@ import pytest
 
 from hloproof.equivalence import Certificate, decide, engine_steps, recheck
 from hloproof.equivalence.checker import check
+from hloproof.equivalence.decide import read_both
 from hloproof.equivalence.definedness import Definedness
+from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Graph
 from hloproof.equivalence.indices import constant, variable
 from hloproof.equivalence.kernel import Denied, Rules
 from hloproof.equivalence.rules import _RULES as rules_by_name
+from hloproof.equivalence.rules import subgoals
 from hloproof.equivalence.terms import Elem, Fold, Num, from_value
 from hloproof.logic.obligation import Outcome
 from hloproof.models.hlo.module import Module
@@ -214,6 +217,19 @@ def test_what_the_right_side_has_alone_has_a_value(
 def test_a_step_asks_for_all_that_it_needs(before: str, after: str, steps: list[list[Any]], right: bool) -> None:
     found = recheck(module(before), module(after), Certificate("exact", steps))
     assert found.verdict is (Verdict.PROVED if right else Verdict.UNKNOWN), found.reason
+
+
+@pytest.mark.parametrize("step", ["turn", "stop"])
+def test_a_condition_stands_on_the_side_of_its_loop(step: str) -> None:
+    """What is taken for true or false on the right has to have a value wherever the left side has one."""
+    loop, other = module(LOOP.format(1)), module("r = f32[4] copy(x)")
+    for side, pair in ((0, (loop, other)), (1, (other, loop))):
+        graph, (goal,), _ = read_both(*pair)
+        truth, left = subgoals(Rules(graph), goal, [step, side])
+        condition, constant_ = (truth.left, truth.right)[:: 1 - 2 * side]
+        assert isinstance(condition, Elem) and condition.node.head == "compare"
+        assert constant_ == (TRUE if step == "turn" else FALSE)
+        assert (left.right, left.left)[side] == (goal.right, goal.left)[side]
 
 
 @pytest.mark.parametrize("part", [-1, 1.5, {"at": 1}, [[-1]], (0,)], ids=repr)

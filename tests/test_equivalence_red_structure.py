@@ -128,9 +128,32 @@ def test_what_a_loop_is_said_to_hold_is_a_promise(config: str, name: str) -> Non
         assert (found.verdict, [*found.axioms]) == ("proved", told)
 
 
-def test_names_of_fields_are_those_of_the_format_too() -> None:
-    wrong = decide(parse_module(counted("")), parse_module(counted(', backend_config={"knownTripCount":{"n":-1}}')))
-    assert wrong.reason == "a loop is said to take -1 turns, and takes 5"
+NINES = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    "config, turns",
+    [
+        ('"knownTripCount":{"n":-1}', "-1"),
+        ('"known_trip_count":{}', "0"),
+        ('"known_trip_count" : { "n" : 6 }', "6"),
+        (f'"known_trip_count":{{"n":"{NINES}"}}', NINES[:20]),
+    ],
+    ids=["camel", "left out", "blanks", "long"],
+)
+def test_counts_are_read_however_they_are_written(config: str, turns: str) -> None:
+    wrong = decide(parse_module(counted("")), parse_module(counted(f", backend_config={{{config}}}")))
+    assert wrong.reason == f"a loop is said to take {turns} turns, and takes 5"
+
+
+@pytest.mark.parametrize(
+    "config",
+    ["known_init_step", '"known_init_step":{"init":' + NINES + "}", '"knownInitStep":' + "[" * 3000 + "]" * 3000],
+    ids=["no value", "long", "deep"],
+)
+def test_what_cannot_be_read_of_a_loop_is_a_promise_too(config: str) -> None:
+    found = decide(parse_module(counted("")), parse_module(counted(f", backend_config={{{config}}}")))
+    assert (found.verdict, [*found.axioms]) == ("proved", [("promised: known_init_step of while", "exact")])
 
 
 def permuted(carried: str, by: str = "r = f32[2] copy(q)") -> str:

@@ -54,7 +54,7 @@ _OF_CALLS: Final = frozenset({"backend_config", "frontend_attributes", "sharding
 
 CARRIED: Final = "_xla_send_recv_validation"
 """Says in which turns of a loop a permutation carries anything at all: in all others what arrives is left open."""
-_CARRIED: Final = re.compile(CARRIED + r"\s*=\s*(\"[^\"]*\"|\{[^\"=]*\})")
+_CARRIED: Final = re.compile(CARRIED + r"\s*=\s*(\"[^\"]*\"|\{[^\"=]*\}|[^\s,{}\"]+)")
 
 
 def carried_when(i: Instruction) -> str:

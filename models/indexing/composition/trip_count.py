@@ -23,8 +23,10 @@ MOST_TURNS: Final = 64
 State = Mapping[ShapeIndex, int]
 """What single integers of the state hold, where it is known, by their position."""
 
-_TRIP_COUNT: Final = re.compile(r'known_?trip_?count\\*"?\s*:\s*\{\s*\\*"?n\\*"?\s*:\s*\\*"?(-?\d+)', re.IGNORECASE)
-"""Names of fields may also be written as in `knownTripCount`."""
+_TRIP_COUNT: Final = re.compile(
+    r'known_?trip_?count\\*"?\s*:\s*\{\s*(?:\}|\\*"?n\\*"?\s*:\s*\\*"?(-?\d{1,20}))', re.IGNORECASE
+)
+"""Names of fields may also be written as in `knownTripCount`. A count that is left out is 0; longer ones are cut."""
 _OF_TURNS: Final = ("known_init_step", "known_induction_variable", "dynamic_variable_tuple_indices")
 
 
@@ -71,7 +73,7 @@ def stated_count(instruction: Instruction) -> int | None:
     """The number of turns that the loop's backend_config states; None where it states none."""
     config = instruction.attributes.get("backend_config")
     found = _TRIP_COUNT.search(config.text) if isinstance(config, Word | Quoted) else None
-    return None if found is None else int(found.group(1))
+    return None if found is None else int(found.group(1) or 0)
 
 
 def stated_states(instruction: Instruction) -> tuple[tuple[str, str], ...]:
@@ -81,11 +83,12 @@ def stated_states(instruction: Instruction) -> tuple[tuple[str, str], ...]:
         return ()
     try:
         said = json.loads(config.text.replace('\\"', '"') if isinstance(config, Quoted) else config.text)
-    except ValueError:
-        return ()
+    except (ValueError, RecursionError):  # whoever reads it another way finds the fields by their names
+        text = config.text.replace("_", "").lower()
+        return tuple((name, config.text) for name in _OF_TURNS if name.replace("_", "") in text)
     plain = {name.replace("_", "").lower(): value for name, value in said.items()} if isinstance(said, dict) else {}
     found = ((name, plain.get(name.replace("_", ""))) for name in _OF_TURNS)
-    return tuple((name, json.dumps(value, sort_keys=True)) for name, value in found if value)
+    return tuple((name, json.dumps(value, sort_keys=True)) for name, value in found if value is not None)
 
 
 def _integers(
