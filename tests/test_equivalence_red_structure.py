@@ -389,6 +389,9 @@ def test_parts_that_are_not_understood_are_not_followed() -> None:
     for this, that in (written(5, 3), written(5, 2), written(4, 4), written(4, 2, "m, replica_count=2,")):
         unproved(this, that, "rounding")
     unproved(even, even.replace("{manual}", "{devices=[1,2]0,1 last_tile_dims={manual}}"), "rounding")
+    open_ = 'sharding={manual}, backend_config="unspecified_dims=[0]"'
+    unproved(even, even.replace("sharding={manual}", open_, 1), "rounding")
+    proved(even, even.replace("sharding={manual}", 'sharding={manual}, backend_config=""', 1), "exact")
 
 
 def test_a_call_of_the_library_that_is_seen_outside_is_no_plain_topk() -> None:
@@ -403,6 +406,9 @@ def test_a_call_of_the_library_that_is_seen_outside_is_no_plain_topk() -> None:
 
     proved(called(""), largest("", 0), "exact")
     unproved(called(", custom_call_has_side_effect=true"), largest("", 0), "rounding")
+    for more in ('backend_config={"is_stable":false}', 'backend_config="x"', 'frontend_attributes={largest="false"}'):
+        unproved(called(", " + more), largest("", 0), "rounding")
+    proved(called(', backend_config={}, frontend_attributes={}, metadata={op_name="n"}'), largest("", 0), "exact")
 
 
 def sorted_constant(direction: str) -> str:

@@ -17,7 +17,7 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from hloproof.models.hlo.attributes import Attributes, Quoted, Word
+from hloproof.models.hlo.attributes import Attributes, Quoted, Word, told_more
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 from hloproof.models.hlo.text.device_groups import iota_order
@@ -54,6 +54,8 @@ def parts_of_call(module: Module, computation: Computation, i: Instruction) -> t
     inside = computation.operand_shapes(i)
     results = i.shape.elements if isinstance(i.shape, TupleShape) else (i.shape,)
     if len(inside) != len(results) or module.attributes.integer("replica_count", 1) != 1:
+        return None
+    if told_more(i.attributes, "backend_config"):  # of dimensions that are open, for one
         return None
     found: list[Parts | None]
     if name in _SHARDY:

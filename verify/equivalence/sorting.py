@@ -2,7 +2,7 @@
 
 Trusted. `topk` takes the first elements of each line along the last dimension, sorted stably by the total order of the
 type, and their positions; one that is said not to be stable takes any of equal elements, and stays what it is. A call
-of the library's `TopK` is the same where the comparator that it names is that order.
+of the library's `TopK` is the same where the comparator that it names is that order, and nothing else is said of it.
 A stable sort is one permutation of each line, which only the operands decide that the comparator reads.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from hloproof.equivalence.computed_identities import TOTAL_BITS
 from hloproof.equivalence.graph import Graph, Node, applies_functions
 from hloproof.equivalence.literals import bits_of
-from hloproof.models.hlo.attributes import Attributes, Quoted, SliceDimension, Word
+from hloproof.models.hlo.attributes import Attributes, Quoted, SliceDimension, Word, told_more
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest
 from hloproof.models.interpreter.semantics.small_float import FLOATS
@@ -53,6 +53,8 @@ def top_k_call(
     """The results of a call of `TopK`; None where the comparator is not the descending total order."""
     target = attributes.get("custom_call_target")
     if not isinstance(target, Quoted | Word) or target.text != "TopK" or len(bodies) != 1:
+        return None
+    if told_more(attributes, "backend_config", "frontend_attributes"):
         return None
     known = (total_order(graph, operand.type, "GT"), total_order_of_bits(graph, operand.type, "GT"))
     return _first(graph, operand, shape, bodies[0]) if bodies[0] in known else None
