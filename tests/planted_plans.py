@@ -37,10 +37,10 @@ class Planted:
     @property
     def plans(self) -> tuple[str, str]:
         wrong, right = self.modules
-        return self.edit(_planned(wrong, self.wrong)), _planned(right, self.right)
+        return self.edit(planned(wrong, self.wrong)), planned(right, self.right)
 
 
-def _planned(hlo: str, together: Together) -> str:
+def planned(hlo: str, together: Together) -> str:
     """What a comparator or reducer computes belongs to each thread."""
     plan = roomy_plan(hlo, together)
     return re.sub(r"(: size \d+)(:\n value: <\d+ th\w+ )", r"\1, thread-local\2", plan)

@@ -1,19 +1,36 @@
 """Plans with one thing wrong are refuted, and their sound twins proved: `planted_plans.py`, `planted_layouts.py`,
-`planted_rounds.py`."""
+`planted_rounds.py`,
+`planted_clauses.py`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from planted_clauses import CLAIMED, CLAUSES, RIGHT, Right
 from planted_layouts import PLANTED_LAYOUTS
-from planted_plans import PLANTED, Planted
+from planted_plans import PLANTED, Planted, Together, planned
 from planted_rounds import ROUNDS
 
 from hloproof.pipeline.memory_plans import check_plan
 
-ALL = [*PLANTED, *PLANTED_LAYOUTS, *ROUNDS]
+ALL = [*PLANTED, *PLANTED_LAYOUTS, *ROUNDS, *CLAUSES]
 
 
 @pytest.mark.parametrize("case", ALL, ids=[p.what for p in ALL])
 def test_what_is_wrong_in_a_plan_is_refuted_and_its_twin_is_not(case: Planted) -> None:
     wrong, right = (str(check_plan(m, p).verdict) for m, p in zip(case.modules, case.plans, strict=True))
     assert (wrong, right) == (case.comes_to, case.twin)
+
+
+@pytest.mark.parametrize("case", RIGHT, ids=[r.what for r in RIGHT])
+def test_right_plans_of_unusual_kinds_are_proved(case: Right) -> None:
+    assert str(check_plan(case.hlo, case.plan).verdict) == "proved"
+
+
+@pytest.mark.parametrize(("claim", "instruction", "says", "hlo", "together", "edit"), CLAIMED)
+def test_a_claim_answers_for_itself_where_another_refutes_too(
+    claim: str, instruction: str, says: str, hlo: str, together: Together, edit: Callable[[str], str]
+) -> None:
+    records = check_plan(hlo, edit(planned(hlo, together))).records()
+    assert says in {str(r.verdict) for r in records if (r.claim, r.instruction) == (claim, instruction)}

@@ -7,7 +7,7 @@ from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement, same_shape
 from hloproof.memory.plan import Plan, bytes_needed, judged, where
-from hloproof.models.dataflow.alias_classes import shape_at
+from hloproof.models.dataflow.alias_classes import positions, shape_at
 from hloproof.models.dataflow.async_chain import AsyncChains, link_of
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
@@ -63,8 +63,11 @@ def _hidden_results(plan: Plan) -> list[str]:
         i = plan.instruction(name)
         link = link_of(i.opcode)
         sugared = link is not None and link.role == "start" and link.form == "sugared"
-        if sugared and AsyncChains.runs(i) is None and plan.slice((name, (1,))) is None:
-            names.append(name)
+        if sugared and AsyncChains.runs(i) is None:
+            results = [(name, at) for at in positions(i.shape) if at[:1] == (1,)]
+            arrays = [key for key in results if isinstance(shape_at(i.shape, key[1]), ArrayShape)]
+            if any(plan.slice(key) is None for key in arrays):
+                names.append(name)
     return names
 
 
@@ -96,6 +99,12 @@ def _stray(plan: Plan, s: Slice) -> str:
     if other is None or (other.allocation, other.offset) != (s.allocation, s.offset):
         lies = where(other) if other is not None else "nowhere"
         return f"{name} is the value {plan.named(value)}, which lies at {lies}, and has another slice: {where(s)}"
+    shape = shape_at(plan.instruction(s.instruction).shape, s.index)
+    if shape is None or not same_shape(s.shape, shape, layouts=True):
+        there = "nothing" if shape is None else print_shape(shape)
+        return f"plan line {s.line} says {print_shape(s.shape)}, {name} is {there}"
+    if (s.size, s.colour, s.phi) != (other.size, other.colour, other.phi):
+        return f"plan lines {s.line} and {other.line} say different things of one value, {plan.named(value)}"
     return ""
 
 

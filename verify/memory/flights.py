@@ -51,7 +51,7 @@ def works_in_place(plan: Plan, start: Instruction, output: Key, value: Key) -> b
     a, b = plan.in_memory[output][1], plan.in_memory[value][1]
     alike = all(laid_out_alike(plan.values.values[output].shape, p.shape) for p in found)
     standing = sum(v == value for name in start.operands for _, v in plan.values.places_in(name))
-    if len(found) != 1 or standing != 1 or not alike or plan.extent(a) != plan.extent(b):
+    if not found or standing != 1 or not alike or plan.extent(a) != plan.extent(b):
         return False
     live, begins = plan.liveness, plan.liveness.order.reads[start.name]
     own = [
@@ -61,4 +61,4 @@ def works_in_place(plan: Plan, start: Instruction, output: Key, value: Key) -> b
     ]
     if any(first <= begins + 1 <= last for first, last in live.intervals(plan.values.values[value], own)):
         return False
-    return True if found[0].alone else None
+    return True if all(p.alone for p in found) else None

@@ -280,7 +280,7 @@ def _same_places(writing: Making, making: Making, reading: KernelReading, m: Ind
     return (
         m.results == index
         and writing.element == index
-        and (writing.written.dimensions, writing.written.dynamic) == (reading.shape.dimensions, reading.shape.dynamic)
+        and writing.written.dimensions == reading.shape.dimensions
         and layout_of(writing.written) == layout_of(reading.shape)
         and element_bits(writing.written) == element_bits(reading.shape)
     )

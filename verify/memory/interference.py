@@ -152,7 +152,7 @@ def _unended(plan: Plan) -> dict[str, str]:
     for j in async_chain(Context(chains)):
         place, name = HloPosition(j.place.computation, j.place.instruction), j.place.instruction
         link = chains.links[place]
-        if link.role != "start" or name not in plan.liveness.order.reads or plan.liveness.synchronous(name):
+        if link.role != "start" or name not in plan.liveness.order.reads:
             continue
         ended = any(chains.links[m].role == "done" for m in chains.members[place])
         if j.found.verdict is not Verdict.PROVED or not ended:
@@ -177,7 +177,7 @@ def _read_while_carried(plan: Plan) -> dict[Key, str]:
             for read in live.reads[plan.values.places[place]]:
                 taken = plan.instruction(read.instruction)
                 name = taken.name if read.operand < 0 else taken.operands[read.operand]
-                if read.why in _TAKES and name == place[0] and link_of(taken.opcode) is None:
+                if read.why in _TAKES and name == place[0]:
                     told = (
                         f"{read.instruction} {read.why} {plan.named(place)}, which {write.instruction} writes in flight"
                     )
@@ -204,7 +204,7 @@ def _both_in_flight(plan: Plan, conflict: Conflict) -> bool:
     """Both values are made by what one start runs: which of them is needed when depends on the order inside."""
     one, two = plan.values.values[conflict.write.value], plan.values.values[conflict.victim]
     live = plan.liveness
-    if not (live.beside(one) and live.beside(two)) or live.kept(two):
+    if not (live.beside(one) and live.beside(two)):
         return False
     made = live.writes.get(conflict.victim)
     return made is None or made.instruction == conflict.write.instruction

@@ -108,7 +108,7 @@ class Kernels:
     # -- plain instructions -----------------------------------------------------------------------------------------
 
     def _plain(self, c: Computation, i: Instruction, over: dict[tuple[int, ...], set[Key]]) -> Iterator[Making]:
-        for number, (at, leaf) in enumerate(_arrays(i)):
+        for at, leaf in _arrays(i):
             if i.opcode == "dynamic-update-slice" and self._is_over(i, 0, over, at):
                 yield self._window(c, i, i, at, lambda n: self._reads_of_operand(c, i, n))
                 continue
@@ -125,7 +125,7 @@ class Kernels:
                 )
                 yield Making(at, way, leaf, leaf, index, (), readings, c, into)
                 continue
-            sets = self._composer.plain(c, i, OUTPUT_TO_INPUT, number)
+            sets = self._composer.plain(c, i, OUTPUT_TO_INPUT, _number(i, at))
             yield Making(at, way, leaf, leaf, index, (), tuple(self._named(c, i, sets)), c)
 
     def _is_over(self, i: Instruction, n: int, over: dict[tuple[int, ...], set[Key]], at: tuple[int, ...]) -> bool:
@@ -222,7 +222,7 @@ class Kernels:
         if not isinstance(window, ArrayShape) or not isinstance(target, ArrayShape):
             raise NotModelled("an update of no array")
         found = self._composer.plain(inside, update, INPUT_TO_OUTPUT, 1)
-        if len(found) != 1 or len(found[0].maps) != 1 or found[0].maps[0].constraints:
+        if len(found) != 1 or len(found[0].maps) != 1:
             raise NotModelled("an update whose window is not one box")
         m = found[0].maps[0]
         readings = [r for n in range(1, len(update.operands)) for r in reads(n)]
@@ -291,7 +291,6 @@ class Kernels:
     ) -> Iterator[Making]:
         """Reductions beside outputs of their input's size are put into the steps of these."""
         most = max((m.count for m in found if m.way == "each"), default=0)
-        steps = next((m.steps for m in found if m.way == "each" and m.count == most), ())
         for m in found:
             if m.way != "each" or m.count == most:
                 yield m
@@ -300,7 +299,7 @@ class Kernels:
             while made.opcode == "bitcast":
                 made = body.by_name[made.operands[0]]
             shape = body.by_name[made.operands[0]].shape if made.opcode == "reduce" else None
-            if not isinstance(shape, ArrayShape) or shape.elements != most or len(shape.dimensions) != len(steps):
+            if not isinstance(shape, ArrayShape) or shape.elements != most:
                 yield m
                 continue
             inputs = made.operands[: len(made.operands) // 2]

@@ -33,7 +33,21 @@ def sharing(plan: Plan) -> Iterator[Judgement]:
                 place,
                 f"{plan.named(a)} lies at {where(one)}, {plan.named(b)} at {where(two)}; they are one buffer: {why}",
             )
+    yield from _nowhere(plan)
     yield from _results(plan)
+
+
+def _nowhere(plan: Plan) -> Iterator[Judgement]:
+    """Declared aliases of operands, or of parts, that are not there."""
+    for name, room in plan.values.rooms.items():
+        for i in plan.module.by_name[name].instructions if room == "ordered" else ():
+            for e in declared_aliases(i):
+                operand = i.operands[e.operand] if 0 <= e.operand < len(i.operands) else None
+                there = operand is not None and plan.values.at((operand, e.operand_index)) is not None
+                if not there or plan.values.at((i.name, e.output_index)) is None:
+                    told = f"output_to_operand_aliasing of {i.name} speaks of operand {e.operand} at "
+                    told += f"{{{', '.join(map(str, e.operand_index))}}}, or of a part of the result, that is not there"
+                    yield judged(ALIAS, plan.place(i.name), told)
 
 
 def _pairs(plan: Plan) -> Iterator[tuple[Key, Key, str]]:
