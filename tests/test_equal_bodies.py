@@ -3,11 +3,12 @@ that the maps depend on are not taken for equal."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 
 import pytest
 
+from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.alike import AlikeComputations
 from hloproof.models.hlo.attributes import Attributes, ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation
@@ -16,7 +17,9 @@ from hloproof.models.indexing.composition.module_maps import composer_of, instru
 from hloproof.models.maps.indexing_map import Direction, IndexingMap
 from hloproof.pipeline.driver import check_hlo
 from hloproof.pipeline.equal_bodies import body_key
+from hloproof.pipeline.instruction_claims import InstructionClaims
 from hloproof.pipeline.options import Options
+from hloproof.pipeline.prover import Owed
 from hloproof.results.verdict import Exit, Verdict
 
 
@@ -61,13 +64,30 @@ def test_bodies_of_two_modules_are_not_taken_for_one() -> None:
     def module(name: str, root: str) -> str:
         given = "  p = f32[<=4] parameter(0)\n"
         body = f"f {{\n{given}  ROOT r = f32[<=4] {root}\n}}\n"
-        return f"HloModule {name}\n{body}ENTRY e {{\n{given}  ROOT k = f32[<=4] fusion(p), kind=kLoop, calls=f\n}}\n"
+        twice = "".join(f"  {k} = f32[<=4] fusion(p), kind=kLoop, calls=f\n" for k in ("k", "ROOT l"))
+        return f"HloModule {name}\n{body}ENTRY e {{\n{given}{twice}}}\n"
 
     text = module("one", "negate(p)") + "// -----\n" + module("two", "reverse(p), dimensions={0}")
     modules = check_hlo(text, Options(jobs=1)).files[0].modules
-    told = [{r.claim: r.verdict for r in m.records("x.hlo") if r.instruction == "k"} for m in modules]
-    assert set(told[0].values()) == {Verdict.PROVED}
-    assert set(told[1].values()) == {Verdict.UNKNOWN}
+    for name in ("k", "l"):
+        told = [{r.claim: r.verdict for r in m.records("x.hlo") if r.instruction == name} for m in modules]
+        assert set(told[0].values()) == {Verdict.PROVED}
+        assert set(told[1].values()) == {Verdict.UNKNOWN}
+
+
+def test_what_could_not_be_stated_is_not_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A claim that came too late to be stated was owed by none of the instructions with equal bodies but the first."""
+
+    def late(*_: object) -> Iterator[Owed]:
+        yield from ()
+        raise NotModelled("too late")
+
+    monkeypatch.setattr(InstructionClaims, "_owed_composed", late)
+    body = "f {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] negate(p)\n}\n"
+    twice = "".join(f"  {k} = f32[4] fusion(p), kind=kLoop, calls=f\n" for k in ("k", "l", "ROOT m"))
+    text = f"HloModule m\n{body}ENTRY e {{\n  p = f32[4] parameter(0)\n{twice}}}\n"
+    found = {r.instruction: r.verdict for r in check_hlo(text, Options(jobs=1)).records()}
+    assert [found[name] for name in ("k", "l", "m")] == [Verdict.UNKNOWN] * 3
 
 
 STARTS = "  p = f32[8,4] parameter(0)\n  i = s32[] parameter(1)\n  j = s32[] parameter(2)\n  c = s32[] constant(3)\n"

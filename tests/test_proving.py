@@ -16,7 +16,7 @@ from hloproof.models.expressions.interval import Interval
 from hloproof.pipeline.options import Selection
 from hloproof.pipeline.prover import Prover
 from hloproof.results.results import exit_status, worst
-from hloproof.results.verdict import Exit, Verdict
+from hloproof.results.verdict import ClaimResult, Exit, Found, Verdict
 
 
 def at_most(bound: int) -> Obligation:
@@ -210,3 +210,65 @@ def test_the_cache_of_whole_files_depends_on_the_rules(monkeypatch: pytest.Monke
     (tmp_path / "division.rules").write_text("rule wrong\n  x floordiv c => x\n", encoding="utf-8")
     monkeypatch.setattr("hloproof.models.rules.text.rules_folder", lambda: tmp_path)
     assert source_digest.__wrapped__() != before
+
+
+@dataclass(frozen=True)
+class Speechless(Owed):
+    """A counterexample to this cannot be put into words."""
+
+    def judge(self, model: dict[str, int], obligation: Obligation) -> tuple[str | None, str | None]:
+        raise KeyError("d7")
+
+
+def test_a_counterexample_that_cannot_be_told_is_an_error_of_this_tool() -> None:
+    assert prove(Speechless("definition", (4,)))["definition"] == (Verdict.INTERNAL, None, "KeyError: 'd7'")
+
+
+@dataclass(frozen=True)
+class Twice(Owed):
+    """Proved as it is stated first; `again` are the bounds of the second statement."""
+
+    again: tuple[int, ...] = (9,)
+    late: Exception | None = None
+
+    def obligations_again(self) -> Sequence[Obligation]:
+        if self.late:
+            raise self.late
+        return tuple(at_most(b) for b in self.again)
+
+
+@pytest.mark.parametrize(
+    ("owed", "verdict"),
+    [
+        (Twice("definition"), Verdict.PROVED),
+        (Twice("definition", again=(9, 100)), Verdict.UNKNOWN),
+        (Twice("definition", again=(9, 4)), Verdict.INTERNAL),
+        (Twice("definition", again=(9, 200)), Verdict.INTERNAL),
+        (Twice("definition", late=NotModelled("fft")), Verdict.UNKNOWN),
+        (Twice("definition", late=KeyError("x")), Verdict.INTERNAL),
+    ],
+)
+def test_what_is_stated_twice_is_proved_twice(owed: Twice, verdict: Verdict) -> None:
+    prover = Prover(Selection(), twice=True)
+    first = Owed("definition", subject="operand 1")  # what one operand owes does not stand for the other
+    verdicts = prover.add(lambda: [first, owed], "here")
+    prover.prove(answer)
+    prover.settle("missing")
+    assert [c.verdict for c in verdicts.claims] == [verdict]
+
+
+def test_what_is_kept_is_of_this_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from hloproof.pipeline import file_cache, record_cache
+    from hloproof.pipeline.options import Options
+
+    records = record_cache.RecordCache(tmp_path / "kept.db")
+    proved = ClaimResult("x", "rule", "m.rules", "", 1, 1, "r", Found(Verdict.PROVED, claim="rule"))
+    records.put(b"key", proved)
+    files = file_cache.FileCache(Options(cache=tmp_path / "kept.db"))
+    key = files.key("m.hlo", "text")
+    assert records.get(b"key") == proved
+    for module in (record_cache, file_cache):
+        monkeypatch.setattr(module, "source_digest", lambda: b"of other code")
+    assert records.get(b"key") is None and files.key("m.hlo", "text") != key
+    records.close()
+    files.close()

@@ -14,8 +14,10 @@ from report_sample import instruction
 
 from hloproof.cli import run
 from hloproof.engines.door import How
+from hloproof.models.errors import InputError
 from hloproof.pipeline.cluster import check_on
 from hloproof.pipeline.driver import check_sources
+from hloproof.pipeline.entry_count import check_count
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.sources import Source
 from hloproof.report.destinations import FORMATS, Style
@@ -266,3 +268,31 @@ def test_a_partition_that_cannot_be_stated_is_unknown(capsys: pytest.CaptureFixt
     )
     assert run(["check", "m.hlo", "--strict", "--only", "partition"]) == 3
     assert "more than 3000 pairs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("kind", "status"), [("instruction", Exit.OK), ("map", Exit.UNKNOWN), ("spec", Exit.UNKNOWN)])
+def test_only_our_reading_of_a_module_may_be_unknown(kind: str, status: Exit) -> None:
+    """A map that somebody claims is judged by the same claim, and is theirs."""
+    found = Found(Verdict.UNKNOWN, reason="why", claim="definition")
+    results = FileResults("m", "map", others=[ClaimResult("m#a", kind, "m", "", 1, 1, "a", found)])
+    assert judge(Report([results]), Policy()).exit_status() is status
+    assert judge(Report([results]), Policy(strict=True)).exit_status() is Exit.UNKNOWN
+
+
+ENTRIES = {
+    "rules": "rule a\n  x + 0 => x\n",
+    "trules": "rule a\n  A: [n]\n  A => A\n",
+    "layout": "layout a\n  shape f32[2]\n",
+    "map": "map a\n  map (d0) -> (d0)\n",
+    "pairs": "pair a\n  expect proved\n",
+    "hlo": f"{ONE}// -----\n",
+}
+
+
+@pytest.mark.parametrize("kind", ENTRIES)
+def test_an_entry_that_the_reader_passes_over_is_told(kind: str) -> None:
+    text = 2 * ENTRIES[kind]
+    check_count(kind, text, 2)
+    for read in (0, 1, 3):
+        with pytest.raises(InputError, match="entries were read"):
+            check_count(kind, text, read)
