@@ -25,18 +25,20 @@ _WORDS: Final = {
     "done": "fd = f32[8] async-done(f)",
     "start-two": f"f = ((token[]), ({_STATE}, {_STATE}), u32[]) async-start(t), calls=aside, async_{_ASIDE}",
     "done-two": f"fd = ({_STATE}, {_STATE}) async-done(f)",
+    "const": "p = f32[8] constant({1,2,3,4,5,6,7,8})",
+    "call-aside": "z = f32[8] call(p), to_apply=aside",
     "call": "y = f32[8] call(p), to_apply=inside",
     "again": "z = f32[8] call(p), to_apply=inside",
 }
 
 
 def _line(word: str) -> str:
-    """`s1` sends on channel 1 and `r1` receives, from device 0 to 1; on channel 2 it is from 1 to 0. Capital letters
+    """`s1` sends on channel 1 and `r1` receives, from device 0 to 1; on channels 2 and 4 it is from 1 to 0. Capital letters
     are their dones, further letters tell those of one channel apart."""
     if word in _WORDS:
         return _WORDS[word]
     name = word[1:]
-    pair = "{1,0}" if name[0] == "2" else "{0,1}"
+    pair = "{1,0}" if name[0] in "24" else "{0,1}"
     said = f'channel_id={name[0]}, frontend_attributes={{_xla_send_recv_source_target_pairs="{{{pair}}}"}}'
     return {
         "s": f"s{name} = {_STATE} send(p, t), {said}",
@@ -86,11 +88,12 @@ _GIVEN: Final = "number = s32[] parameter(1)"
 _OWN: Final = "own = u32[] replica-id()\n  number = s32[] convert(own)"
 
 
-def _loop(turns: str, inside: str, before: str = "", after: str = "") -> str:
+def _loop(turns: str, inside: str, before: str = "", after: str = "", asked: str = "") -> str:
     """A loop of so many turns: a number, one that the program is given, one that every device has of its own, or no
     end."""
     state = "(s32[], f32[8], s32[])"
     less = "l = pred[] constant(true)" if turns == "endless" else "l = pred[] compare(k, m), direction=LT"
+    tested = "".join(f"  {line}\n" for line in (_line("const"), *_lines(asked)) if asked)
     body = (
         f"turn {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
         "  p = f32[8] get-tuple-element(st), index=1\n  m = s32[] get-tuple-element(st), index=2\n"
@@ -98,7 +101,7 @@ def _loop(turns: str, inside: str, before: str = "", after: str = "") -> str:
         + "".join(f"  {line}\n" for line in _lines(inside))
         + f"  one = s32[] constant(1)\n  j = s32[] add(k, one)\n  ROOT r = {state} tuple(j, p, m)\n}}\n"
         f"more {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
-        f"  m = s32[] get-tuple-element(st), index=2\n  ROOT {less}\n}}\n"
+        f"  m = s32[] get-tuple-element(st), index=2\n{tested}  ROOT {less}\n}}\n"
     )
     number = {"given": _GIVEN, "own": _OWN}.get(turns, f"number = s32[] constant({turns.replace('endless', '1')})")
     lines = [number, *_lines(before), "zero = s32[] constant(0)", f"i = {state} tuple(zero, p, number)"]
@@ -145,8 +148,7 @@ _BOTH: Final = (
 def _decided(lines: list[str], before: str = "", devices: str = "replica_count=4") -> str:
     """A branch with a send and its recv, taken as the lines say in q."""
     lines = ["one = s32[] constant(1)", *lines]
-    if not lines[-1].startswith("fd"):
-        lines.append(_CHOSEN.replace("ROOT", "").strip())
+    lines.append(_CHOSEN.replace("ROOT", "").strip())
     this = _computation("this", [*_lines("r1 s1 R1 S1"), "q = f32[8] negate(p)"]) + "\n"
     return _module(lines, this + _computation("that", ["q = f32[8] negate(p)"]) + "\n" + before, devices)
 
@@ -169,18 +171,23 @@ def _mapped(function: str) -> str:
     return _decided(lines, _MINE + _MINE.replace("mine", "theirs").replace("replica-id()", "negate(a)"))
 
 
-def _flown(number: str) -> str:
-    """A computation that is called with a constant, and runs in flight with another number."""
+def _flown(is_called_again: bool) -> str:
+    """A computation with a sum in one branch that is called with a constant, and runs in flight with another number,
+    or is called with that constant once more."""
     lines = [
-        f"own = u32[] {number}",
+        "own = u32[] replica-id()",
         "zero = u32[] constant(0)",
         "q = pred[] compare(own, zero), direction=EQ",
         "no = pred[] constant(false)",
         "c = f32[8] call(no), to_apply=both",
-        "f = ((pred[]), f32[8], u32[]) async-start(q), calls=both",
-        "fd = f32[8] async-done(f)",
+        *_lines("r1 s1 R1 S1"),
     ]
-    return _decided(lines, _BOTH)
+    if is_called_again:
+        lines.append("d = f32[8] call(no), to_apply=both")
+    else:
+        lines += ["f = ((pred[]), f32[8], u32[]) async-start(q), calls=both", "fd = f32[8] async-done(f)"]
+    this = _computation("this", _lines("sum")) + "\n"
+    return _module(lines, this + _computation("that", ["q = f32[8] negate(p)"]) + "\n" + _BOTH)
 
 
 def _given_to(what: str, first: str = "r1 R1", last: str = "s1 S1") -> str:
@@ -244,6 +251,52 @@ _PERMUTED: Final = [
     "m1 = f32[8] collective-permute(p), source_target_pairs={{1,5}}",
     "m2 = f32[8] collective-permute(p), source_target_pairs={{5,0}}",
 ]
+
+
+def _with(inside: str, text: str) -> str:
+    """A computation that runs in flight, in a module that starts it."""
+    aside = _computation("aside", [*_lines(inside), "q = f32[8] negate(p)"])
+    return text.replace(_SUM, f"{_SUM}{aside}, {_ASIDE}\n")
+
+
+def _loop_in_flight(inside: str, before: str, after: str) -> str:
+    """A loop that runs in flight between two orders, of as many turns as four numbers add up to."""
+    turn, entry = _loop("given", inside).split("ENTRY e")
+    lines = entry.split("\n")
+    loop = "\n".join(lines[4:7])
+    aside = (
+        "aside {\n  p = f32[8] parameter(0)\n  four = s32[4] iota(), iota_dimension=0\n  none = s32[] constant(0)\n"
+        "  number = s32[] reduce(four, none), dimensions={0}, to_apply=adds\n"
+        f"{loop}\n  ROOT q = f32[8] negate(p)\n}}, {_ASIDE}\n"
+    )
+    return _module(_lines(f"{before} start done {after}"), _ADDS + turn.split(_SUM)[1] + aside)
+
+
+def _two_loops(inside: str) -> str:
+    """Two loops that the program counts alike, device 1 two turns behind."""
+    text = _loop("given", inside, **_TWO_AHEAD)
+    loop = next(line for line in text.split("\n") if " while(i)" in line)
+    return text.replace(loop, f"{loop}\n{loop.replace('w =', 'w2 =')}")
+
+
+def _four_devices(inside: str) -> str:
+    """Each device is a turn behind the one before it, and the first is let three turns ahead of the last."""
+    before, after = "s2a s2b s2c S2a S2b S2c r1a R1a", "s1z S1z r2x r2y r2z R2x R2y R2z"
+    text = _loop("given", inside, before=before, after=after).replace("{{0,1}}", "{{0,1},{1,2},{2,3}}")
+    return text.replace("{{1,0}}", "{{3,0}}").replace("replica_count=2", "replica_count=4")
+
+
+def _sums_of_branches() -> str:
+    """Each branch begins a sum that is ended behind them."""
+    sums = _line("sum-start")
+    before = _computation("this", [sums]) + "\n" + _computation("that", [sums]) + "\n"
+    chosen = "y = f32[8] conditional(q, p, p), true_computation=this, false_computation=that"
+    return _module(
+        ["q = pred[] parameter(1)", *_lines("r1 s1"), chosen, "yd = f32[8] all-reduce-done(y)", *_lines("R1 S1")],
+        before,
+    )
+
+
 _TWO_AHEAD: Final = {"before": "s2a s2b S2a S2b r1a r1b R1a R1b", "after": "s1y s1z S1y S1z r2y r2z R2y R2z"}
 """Device 1 is two turns behind device 0, which is let two turns ahead."""
 
@@ -315,6 +368,46 @@ CASES: Final = {
         f"{n} turns, device 1 two turns behind": (_loop(n, "r2 R2 s1 S1 r1 R1 s2 S2", **_TWO_AHEAD), said)
         for n, said in (("2", "proved"), ("3", "refuted"), ("given", "unknown"))
     },
+    "in flight, device 1 two turns behind": (_loop_in_flight("r2 R2 s1 S1 r1 R1 s2 S2", **_TWO_AHEAD), "unknown"),
+    "in flight, device 1 as far": (_loop_in_flight("r2 s2 R2 S2 r1 s1 R1 S1", "r3 s3", "R3 S3"), "proved"),
+    "two turns behind what is sent in flight, when the loop is over": (
+        _with(
+            "r4 R4 s1y S1y s1z S1z",
+            _loop(
+                "given",
+                "r2 R2 s1 S1 r1 R1 s2 S2",
+                "s2a s2b S2a S2b start r1a r1b R1a R1b",
+                "r2y r2z R2y R2z s4 S4 done",
+            ),
+        ),
+        "unknown",
+    ),
+    "two loops, device 1 two turns behind": (_two_loops("s1 S1 r2 R2 r1 R1 s2 S2"), "unknown"),
+    "four devices, each a turn behind another": (_four_devices("r2 R2 r1 R1 s1 S1 s2 S2"), "unknown"),
+    "a loop that sends, and one send too many": (_loop("given", "s1 S1", "r1", "s1z S1z R1"), "unknown"),
+    **{
+        f"{n} turns, in which all wait first": (_loop(n, "r1 r2 R1 R2 s1 s2 S1 S2"), said)
+        for n, said in (("1", "refuted"), ("given", "unknown"))
+    },
+    "a turn that waits for what comes later, a sum before each turn": (
+        _loop("1", "r1 R1", after="s1 S1", asked="sum"),
+        "refuted",
+    ),
+    "a turn that waits for what comes later": (_loop("1", "r1 R1", after="s1 S1"), "proved"),
+    **{
+        f"two turns with {words} that wait for what comes later": (
+            _loop("2", f"{words} r1 R1", after="s1 S1 s1b S1b"),
+            said,
+        )
+        for words, said in (("sum", "refuted"), ("sum-start sum-done", "refuted"), ("sum-alone", "proved"))
+    },
+    "a call of what is in flight, both with a sum": (_beside("sum", "start r1 R1 call-aside s1 S1 done"), "unknown"),
+    "a call of what was in flight, both with a sum": (_beside("sum", "start done call-aside r1 s1 R1 S1"), "proved"),
+    "sums that branches begin": (_sums_of_branches(), "unknown"),
+    "a loop behind a flight with the same transfers": (
+        _with("r1 R1", _loop("given", "r1 s1 R1 S1", before="start s1a S1a done")),
+        "proved",
+    ),
     "a loop that sends before it receives, device 1 two turns behind": (
         _loop("given", "s1 S1 r2 R2 r1 R1 s2 S2", **_TWO_AHEAD),
         "proved",
@@ -331,7 +424,8 @@ CASES: Final = {
     "a branch by a sum over groups of one size": (_counted("{{0,2},{1,3}}"), "proved"),
     "a branch by a function that asks who runs it": (_mapped("mine"), "unknown"),
     "a branch by a function of its operand": (_mapped("theirs"), "proved"),
-    "a branch by what flies where it is also called": (_flown("replica-id()"), "unknown"),
+    "a branch by what is given where it also flies": (_flown(False), "unknown"),
+    "a branch by what is given where it is called": (_flown(True), "proved"),
     "a sum inside of a fusion": (_given_to("fusion(p), kind=kCustom, calls=inside"), "refuted"),
     "a sum inside of a fusion, behind the send": (
         _given_to("fusion(p), kind=kCustom, calls=inside", "r1 s1 S1", "R1"),

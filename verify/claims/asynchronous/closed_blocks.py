@@ -29,8 +29,10 @@ class Blocks:
     open: dict[str, None] = field(default_factory=dict)
     """Those that are not closed, by their markers."""
     even: dict[str, int] = field(default_factory=dict)
-    """Of those that are not closed but leave as much open as there was, in the entry computation's own thread and with
-    none inside of them or around them: how many turns may come before all further ones are alike."""
+    """Of loops that are not closed, but whose turns leave as much open as there was, and that happen once, in a
+    schedule without threads: how many turns may come before all further ones are alike. What a turn takes was sent so
+    and so many turns before or, where a device runs behind, after it; a circle of waits climbs no further than one such
+    step for each device, and has no more turns."""
     competing: str | None = None
     """Two things at once take what is sent alike, or meet at one place: it is not known who is first."""
 
@@ -42,7 +44,6 @@ class _Walk:
     schedule: Schedule
     keys: Mapping[HloPosition, _Key]
     blocks: Blocks
-    is_entry: bool
     outside: Counter[object]
     """How often others than this thread have to do with a key."""
     ahead: Counter[object] = field(default_factory=Counter)
@@ -59,21 +60,17 @@ class _Walk:
         entered: list[_Entry] = []
         for e in events:
             if e.opcode == "enter":
-                entered.append(_Entry(e, self.count, Counter(self.ahead), Counter(self.unmatched), list(self.begun)))
+                entered.append(_Entry(e, Counter(self.ahead), Counter(self.unmatched), list(self.begun)))
                 continue
             if e.opcode == "leave":
-                self._leave(entered.pop(), bool(entered))
-                for entry in entered:
-                    entry.has_inner = True
+                self._leave(entered.pop())
                 continue
             for entry in entered:
                 entry.keys |= uses(self.keys, e)
-            ended = self._do(e)
-            for entry in entered:
-                entry.ends_others |= any(n < entry.count for n in ended)
+            self._do(e)
             self._compete(e)
 
-    def _do(self, e: Event) -> list[int]:
+    def _do(self, e: Event) -> None:
         match e.opcode:
             case "send":
                 self.ahead[self.keys[e.place]] += 1
@@ -95,14 +92,12 @@ class _Walk:
             case "done":
                 mine = next(((s, n) for s, n in self.begun if s in e.starts), None)
                 if mine is None:
-                    return []
+                    return
                 self.begun.remove(mine)
                 self.beside.pop(mine[1], None)
                 for recv in e.recvs[e.starts.index(mine[0])]:
                     if recv in self.keys:
                         self.ahead[self.keys[recv]] -= 1
-                return [mine[1]]
-        return []
 
     def _begin(self, e: Event) -> None:
         self.begun.append((e.place, self.count))
@@ -115,14 +110,10 @@ class _Walk:
             if other is not e and mine & contested(self.keys, other):
                 self.blocks.competing = f"whether {e.place.instruction} or what {other.place.instruction} runs is first"
 
-    def _leave(self, entry: _Entry, is_inner: bool) -> None:
+    def _leave(self, entry: _Entry) -> None:
         marker, again = entry.event.within[-1], entry.event.within[-1] in self.blocks.open
         beside = set[object]().union(*(uses(self.keys, x) for x in self.beside.values()))
-        even = (
-            not entry.ends_others
-            and entry.begun == self.begun
-            and all(entry.ahead[key] == self.ahead[key] for key in entry.keys)
-        )
+        even = entry.begun == self.begun and all(entry.ahead[key] == self.ahead[key] for key in entry.keys)
         closed = even and not any(
             entry.ahead[key] or self.outside[key] or key in beside for key in entry.keys if isinstance(key, tuple)
         )
@@ -132,8 +123,7 @@ class _Walk:
         steady = (
             len(entry.begun) == len(self.begun)
             and all(entry.unmatched[key] == self.unmatched[key] for key in entry.keys)
-            and self.is_entry
-            and not (is_inner or entry.has_inner or again)
+            and not again
             and not any(x.opcode == "begin" for x in every(self.schedule.events))
         )
         if steady and marker in self.schedule.loops:
@@ -149,13 +139,10 @@ class _Entry:
     """A block that has begun, and how things stood then."""
 
     event: Event
-    count: int
     ahead: Counter[object]
     unmatched: Counter[object]
     begun: list[tuple[HloPosition, int]]
     keys: set[object] = field(default_factory=set)
-    ends_others: bool = False
-    has_inner: bool = False
 
 
 def _taken(keys: Mapping[HloPosition, _Key], e: Event) -> Iterator[_Key]:
@@ -184,17 +171,18 @@ def blocks_of(schedule: Schedule) -> Blocks:
     keys = {e.place: (e.channel, e.pairs) for e in every(schedule.events) if e.opcode in ("send", "recv")}
     blocks = Blocks()
     total = _counted(keys, schedule.events)
-    for events, is_entry in _threads(schedule.events, True):
-        outside = total - _counted(keys, events) if not is_entry else Counter[object]()
-        _Walk(schedule, keys, blocks, is_entry, outside).run(events)
+    for events in _threads(schedule.events):
+        # What is in flight beside the entry's own thread is seen as it goes.
+        outside = Counter[object]() if events is schedule.events else total - _counted(keys, events)
+        _Walk(schedule, keys, blocks, outside).run(events)
     return blocks
 
 
-def _threads(events: Sequence[Event], is_entry: bool) -> Iterator[tuple[Sequence[Event], bool]]:
-    yield events, is_entry
+def _threads(events: Sequence[Event]) -> Iterator[Sequence[Event]]:
+    yield events
     for e in events:
         if e.opcode == "begin":
-            yield from _threads(e.inside, False)
+            yield from _threads(e.inside)
 
 
 def _counted(keys: Mapping[HloPosition, _Key], events: Iterable[Event]) -> Counter[object]:

@@ -60,11 +60,12 @@ def _waiting(once: Schedule, blocks: Blocks) -> tuple[_Problems, str | None]:
         return {}, blocks.competing
     schedules = [once]
     if blocks.open:
-        (first, *others), bound = blocks.open, max(blocks.even.values(), default=_MOST_TURNS + 1)
-        if others or first not in blocks.even or bound > _MOST_TURNS:
+        first = next(iter(blocks.open))
+        bound = blocks.even.get(first, _MOST_TURNS + 1)
+        if bound > _MOST_TURNS:
             return {}, f"whether what happens in {first.split()[-1]} happens, and how often, and who waits for it"
         schedules = [Schedule(once.chains, {first: turns}) for turns in range(bound + 1)]
-        if any(set(found.open) - {first} or found.competing for found in map(blocks_of, schedules)):
+        if any(set(found.open) - {first} for found in map(blocks_of, schedules)):
             return {}, f"how often {first.split()[-1]} turns before all turns are alike"
     elif once.loops:
         schedules.append(Schedule(once.chains, dict.fromkeys(once.loops, 0)))
