@@ -26,6 +26,7 @@ _WORDS: Final = {
     "start-two": f"f = ((token[]), ({_STATE}, {_STATE}), u32[]) async-start(t), calls=aside, async_{_ASIDE}",
     "done-two": f"fd = ({_STATE}, {_STATE}) async-done(f)",
     "const": "p = f32[8] constant({1,2,3,4,5,6,7,8})",
+    "call-aside-again": "z2 = f32[8] call(p), to_apply=aside",
     "call-aside": "z = f32[8] call(p), to_apply=aside",
     "call": "y = f32[8] call(p), to_apply=inside",
     "again": "z = f32[8] call(p), to_apply=inside",
@@ -33,8 +34,8 @@ _WORDS: Final = {
 
 
 def _line(word: str) -> str:
-    """`s1` sends on channel 1 and `r1` receives, from device 0 to 1; on channels 2 and 4 it is from 1 to 0. Capital letters
-    are their dones, further letters tell those of one channel apart."""
+    """`s1` sends on channel 1 and `r1` receives, from device 0 to 1; on channels 2 and 4 it is from 1 to 0. Capital
+    letters are their dones, further letters tell those of one channel apart."""
     if word in _WORDS:
         return _WORDS[word]
     name = word[1:]
@@ -259,8 +260,8 @@ def _with(inside: str, text: str) -> str:
     return text.replace(_SUM, f"{_SUM}{aside}, {_ASIDE}\n")
 
 
-def _loop_in_flight(inside: str, before: str, after: str) -> str:
-    """A loop that runs in flight between two orders, of as many turns as four numbers add up to."""
+def _loop_in_flight(inside: str, before: str, after: str, run: str = "start done") -> str:
+    """A loop that runs in flight between two orders, or is called, of as many turns as four numbers add up to."""
     turn, entry = _loop("given", inside).split("ENTRY e")
     lines = entry.split("\n")
     loop = "\n".join(lines[4:7])
@@ -269,7 +270,7 @@ def _loop_in_flight(inside: str, before: str, after: str) -> str:
         "  number = s32[] reduce(four, none), dimensions={0}, to_apply=adds\n"
         f"{loop}\n  ROOT q = f32[8] negate(p)\n}}, {_ASIDE}\n"
     )
-    return _module(_lines(f"{before} start done {after}"), _ADDS + turn.split(_SUM)[1] + aside)
+    return _module(_lines(f"{before} {run} {after}"), _ADDS + turn.split(_SUM)[1] + aside)
 
 
 def _two_loops(inside: str) -> str:
@@ -382,6 +383,14 @@ CASES: Final = {
         ),
         "unknown",
     ),
+    **{
+        f"one loop, {run}, device 1 two turns behind": (
+            _loop_in_flight("s1 S1 r2 R2 r1 R1 s2 S2", run=run, **_TWO_AHEAD),
+            said,
+        )
+        for run, said in (("call-aside", "proved"), ("call-aside call-aside-again", "unknown"))
+    },
+    "a loop that leaves its recvs open": (_loop("given", "s1 S1 r1"), "unknown"),
     "two loops, device 1 two turns behind": (_two_loops("s1 S1 r2 R2 r1 R1 s2 S2"), "unknown"),
     "four devices, each a turn behind another": (_four_devices("r2 R2 r1 R1 s1 S1 s2 S2"), "unknown"),
     "a loop that sends, and one send too many": (_loop("given", "s1 S1", "r1", "s1z S1z R1"), "unknown"),
@@ -484,6 +493,35 @@ def _rotated(turn: str, last: str) -> str:
     ]
     lines = [*_lines("r1 r2 s1 s2 S1 S2"), "zero = s32[] constant(0)", f"i = {state} tuple(zero, r1, r2)"]
     return _module([*lines, f"w = {state} while(i), condition=more, body=turn", *ended], body)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"), [("s3a s3b s3c S3a S3b S3c", "", "proved"), ("s3a s3b S3a S3b", "s3c S3c", "unknown")]
+)
+def test_the_third_turn_waits_for_what_is_sent_behind_the_loop(before: str, after: str, said: str) -> None:
+    state = ", ".join(["s32[]", *[_STATE] * 3, "s32[]"])
+    parts = [f"  x{n} = {_STATE} get-tuple-element(st), index={n}\n" for n in (1, 2, 3)]
+    body = (
+        f"turn {{\n  st = ({state}) parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n{''.join(parts)}"
+        "  m = s32[] get-tuple-element(st), index=4\n  t = token[] after-all()\n"
+        "  p = f32[8] constant({1,2,3,4,5,6,7,8})\n  done = (f32[8], token[]) recv-done(x1), channel_id=3\n"
+        + "".join(f"  {line}\n" for line in _lines("s2n S2n r2n R2n r5n s5n S5n"))
+        + f"  one = s32[] constant(1)\n  j = s32[] add(k, one)\n  ROOT r = ({state}) tuple(j, x2, x3, r5n, m)\n}}\n"
+        f"more {{\n  st = ({state}) parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        "  m = s32[] get-tuple-element(st), index=4\n  ROOT l = pred[] compare(k, m), direction=LT\n}\n"
+    )
+    ended = [f"y{n} = {_STATE} get-tuple-element(w), index={n}" for n in (1, 2, 3)]
+    ended += [f"z{n} = (f32[8], token[]) recv-done(y{n}), channel_id=3" for n in (1, 2, 3)]
+    lines = [
+        _GIVEN,
+        *_lines(f"r3a r3b r3c {before}"),
+        "zero = s32[] constant(0)",
+        f"i = ({state}) tuple(zero, r3a, r3b, r3c, number)",
+        f"w = ({state}) while(i), condition=more, body=turn",
+        *_lines(after),
+    ]
+    verdicts = {f.verdict.value for f in _found(_module([*lines, *ended], body))}
+    assert verdicts == {said}
 
 
 @pytest.mark.parametrize(

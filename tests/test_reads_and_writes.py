@@ -1,0 +1,130 @@
+"""Who reads and who writes, where one clause alone knows: each wrong module beside a right one."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from hloproof.claims.asynchronous import judge
+from hloproof.models.hlo.parser import parse_module
+
+_GIVEN: Final = (
+    "p = f32[8] parameter(0)",
+    "q = f32[8] copy(p)",
+    "q2 = f32[8] exponential(p)",
+    "u = f32[2] constant({1,2})",
+    "z = s32[] constant(0)",
+)
+_PARTS: Final = "(f32[8], f32[8], s32[])"
+_UPDATE: Final = "f32[8] dynamic-update-slice"
+_BRANCHES: Final = """keeps {
+  ROOT x = f32[8] parameter(0)
+}
+negates {
+  x = f32[8] parameter(0)
+  ROOT y = f32[8] negate(x)
+}
+gives {
+  x = f32[8] parameter(0)
+  ROOT y = f32[8] constant({1,2,3,4,5,6,7,8})
+}
+"""
+
+
+def _computation(name: str, *lines: str) -> str:
+    *most, root = lines
+    return f"{name} {{\n" + "".join(f"  {line}\n" for line in most) + f"  ROOT {root}\n}}\n"
+
+
+def _module(*lines: str, before: str = "") -> str:
+    header = "HloModule m, is_scheduled=true, replica_count=2\n"
+    return header + before + _computation("ENTRY e", *_GIVEN, *lines)
+
+
+def _condition(writes: bool, left: str, *after: str) -> str:
+    """A loop whose condition writes over part 0 of the state, or reads it, and whose turn leaves there what is said."""
+    update = ("u = f32[2] constant({1,2})", "i = s32[] constant(0)", f"v = {_UPDATE}(x, u, i)") if writes else ()
+    state = f"s = {_PARTS} parameter(0)"
+    parts = [f"{name} = f32[8] get-tuple-element(s), index={n}" for n, name in enumerate("xy")]
+    count = ("j = s32[] get-tuple-element(s), index=2", "n = s32[] constant(3)")
+    more = _computation("more", state, parts[0], *update, *count, "less = pred[] compare(j, n), direction=LT")
+    new = ("c = f32[8] constant({1,2,3,4,5,6,7,8})", "new = f32[8] copy(c)")
+    step = ("one = s32[] constant(1)", "k = s32[] add(j, one)", f"r = {_PARTS} tuple({left}, y, k)")
+    turn = _computation("turn", state, *parts, *count, *new, *step)
+    loop = (f"t = {_PARTS} tuple(q, q2, z)", f"w = {_PARTS} while(t), condition=more, body=turn")
+    return _module(*loop, *after, before=more + turn)
+
+
+def _gathered(operand: int, written: str, late: bool) -> str:
+    """Two arrays gathered at once, one of them updated, and one read as the state of the exchange holds it."""
+    lines = [
+        "a = f32[8] negate(p)",
+        "b = f32[8] exponential(p)",
+        "s = ((f32[8], f32[8]), (f32[16], f32[16])) all-gather-start(a, b), dimensions={0}, replica_groups={{0,1}}",
+        "h = (f32[8], f32[8]) get-tuple-element(s), index=0",
+        f"k = f32[8] get-tuple-element(h), index={operand}",
+        "d = (f32[16], f32[16]) all-gather-done(s)",
+        f"v = {_UPDATE}({written}, u, z)",
+    ]
+    lines.insert(7 if late else 6, "n = f32[8] negate(k)")
+    return _module(*lines, "o = f32[8] add(n, v)")
+
+
+def _chosen(update_first: bool) -> str:
+    """A branch hands an array on, into a buffer into which the other one makes its own."""
+    lines = [f"v = {_UPDATE}(q, u, z)"]
+    chosen = "c = f32[8] conditional(g, q, q2), true_computation=keeps, false_computation=gives"
+    lines.insert(1 if update_first else 0, chosen)
+    return _module("g = pred[] parameter(1)", *lines, "o = f32[8] add(c, v)", before=_BRANCHES)
+
+
+def _asked(update_first: bool) -> str:
+    """What decides on a branch is updated."""
+    lines = ["v = pred[] dynamic-update-slice(g, n)"]
+    chosen = "c = f32[8] conditional(g, q, q2), true_computation=negates, false_computation=negates"
+    lines.insert(1 if update_first else 0, chosen)
+    made = ("h = pred[] parameter(1)", "g = pred[] copy(h)", "n = pred[] not(h)")
+    end = ("f = f32[] convert(v)", "b = f32[8] broadcast(f), dimensions={}", "o = f32[8] add(c, b)")
+    return _module(*made, *lines, *end, before=_BRANCHES)
+
+
+_FIRST: Final = "g = f32[8] get-tuple-element(w), index=0"
+_COUNT: Final = "g = s32[] get-tuple-element(w), index=2"
+_RETURNED: Final = "r = (f32[8], f32[8]) tuple"
+
+CASES: Final = {
+    "what a condition writes is what the loop gives": (
+        _condition(True, "new", _FIRST),
+        _condition(False, "new", _FIRST),
+    ),
+    "what a condition writes is not asked for": (
+        _condition(True, "new", _FIRST),
+        _condition(True, "new", _FIRST.replace("0", "1")),
+    ),
+    "what a condition writes it is given again": (_condition(True, "x", _COUNT), _condition(True, "new", _COUNT)),
+    "the first of two gathered arrays": (_gathered(0, "a", True), _gathered(0, "b", True)),
+    "the second of two gathered arrays": (_gathered(1, "b", True), _gathered(1, "a", True)),
+    "a gathered array read before": (_gathered(1, "b", True), _gathered(1, "b", False)),
+    "what a branch hands on": (_chosen(True), _chosen(False)),
+    "what decides on a branch": (_asked(True), _asked(False)),
+    "what is returned, and updated": (
+        _module(f"v = {_UPDATE}(q, u, z)", f"{_RETURNED}(q, v)"),
+        _module(f"v = {_UPDATE}(q, u, z)", f"{_RETURNED}(q2, v)"),
+    ),
+    "what nobody reads, returned when a loop has replaced it": (
+        _condition(False, "new", _FIRST, f"{_RETURNED}(q, g)"),
+        _condition(False, "new", _FIRST, f"{_RETURNED}(p, g)"),
+    ),
+}
+
+
+def _said(text: str) -> set[str]:
+    found = judge(parse_module(text), lambda claim: claim == "hazard-overwrite", lambda claim: False)
+    return {j.found.verdict.value for j in found}
+
+
+@pytest.mark.parametrize(("wrong", "right"), CASES.values(), ids=CASES)
+def test_what_is_overwritten_before_it_is_read_is_refuted(wrong: str, right: str) -> None:
+    assert "refuted" in _said(wrong)
+    assert _said(right) == {"proved"}
