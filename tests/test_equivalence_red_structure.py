@@ -423,3 +423,27 @@ def sorted_constant(direction: str) -> str:
 def test_a_constant_is_not_sorted_by_what_puts_an_element_before_itself() -> None:
     proved(sorted_constant("LT"), entry("ROOT r = s32[3] constant({1, 2, 3})"), "exact")
     unproved(sorted_constant("LE"), entry("ROOT r = s32[3] constant({1, 2, 3})"), "rounding")
+
+
+def library_convolution(config: str) -> str:
+    return entry(
+        "p = f32[1,4,1] parameter(0)",
+        "q = f32[2,1,4] parameter(1)",
+        "c = (f32[1,3,4], u8[64]) custom-call(p, q), window={size=2}, dim_labels=b0f_0io->b0f, "
+        f'custom_call_target="__cudnn$convForward", backend_config={{"cudnn_conv_backend_config":{{{config}}}}}',
+        "ROOT r = f32[1,3,4] get-tuple-element(c), index=0",
+    )
+
+
+def test_a_number_that_a_configuration_leaves_out_is_zero() -> None:
+    """So a convolution of a library is multiplied by nothing where it does not say by one."""
+    plain = entry(
+        "p = f32[1,4,1] parameter(0)",
+        "q = f32[2,1,4] parameter(1)",
+        "ROOT r = f32[1,3,4] convolution(p, q), window={size=2}, dim_labels=b0f_0io->b0f",
+    )
+    proved(library_convolution('"conv_result_scale":1'), plain, "rounding")
+    proved(library_convolution('"conv_result_scale":1,"side_input_scale":0'), plain, "rounding")
+    for config in ("", '"side_input_scale":0', '"conv_result_scale":0'):
+        unproved(library_convolution(config), plain, "rounding")
+        assert compare(parse_module(library_convolution(config)), parse_module(plain)).verdict == "unknown"

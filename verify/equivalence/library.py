@@ -39,7 +39,7 @@ def call(element: Elem, place: int) -> tuple[str, Term, int] | None:
     settings = configuration(whole)
     rank = len(labels.input_spatial)
     dims = window.dimensions if isinstance(window, Window) else (WindowDimension(1),) * rank
-    if settings is None or settings.get("conv_result_scale", 1) != 1 or len(dims) != rank:
+    if settings is None or settings.get("conv_result_scale", 0) != 1 or len(dims) != rank:
         return None
     groups, sizes = whole.attributes.integer("feature_group_count", 1), [o.sizes for o in whole.operands]
     if not is_convolution(name, labels, dims, groups, sizes, node.sizes):

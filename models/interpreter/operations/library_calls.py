@@ -114,12 +114,14 @@ def _convolution(step: Step) -> Value:
     name = _name(step)
     settings = _configuration(step, "cudnn_conv_backend_config", _CONVOLUTION)
     activation, side = settings.get("activation_mode", "kNone"), float(settings.get("side_input_scale", 0))
-    scale, shape = float(settings.get("conv_result_scale", 1)), result_of(step)
+    scale, shape = float(settings.get("conv_result_scale", 0)), result_of(step)
     x, w, kind = step.array(0), step.array(1), shape.element_type
     if {x.element_type, w.element_type} != {kind} or kind not in FLOATS:
         raise NotModelled("a library convolution of these types")
     if name != "BiasActivationForward" and (activation != "kNone" or side or len(step.operands) != 2):
         raise NotModelled("a library convolution with an activation or a side input")
+    if not scale:  # a number that is left out is 0
+        raise NotModelled("a library convolution times nothing")
     labels, window = convolution_form(step, w.sizes)
     data = _scaled(step, convolved(step, x, w, labels, window, shape), scale, kind)
     if name != "BiasActivationForward":
@@ -175,7 +177,7 @@ def plain_convolution(step: Step) -> bool:
     return (
         settings.get("activation_mode", "kNone") == "kNone"
         and not settings.get("side_input_scale", 0)
-        and settings.get("conv_result_scale", 1) == 1
+        and settings.get("conv_result_scale", 0) == 1
         and len(step.operands) == 2
         and len(kinds) == 1
         and kinds <= FLOATS
