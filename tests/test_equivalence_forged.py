@@ -182,6 +182,11 @@ PADDED = (
 RING: list[Any] = ["ring", [], False, 1000]
 LEFT: list[list[Any]] = [["fold", [2], [[[0, False]]], [[[0, False]]], False], ["same"], ["same"]]
 
+SUMMED = (
+    "o = f32[] constant(1); e = f32[4] broadcast(o), dimensions={{}}; l = f32[4] sqrt(x); m = f32[4] subtract(l, l); "
+    f"n = f32[4] add(m, y); r = f32[] dot({{}}, e), {DOT.replace('{', '{{').replace('}', '}}')}"
+)
+OF_PARTS: list[list[Any]] = [["linear", 0, 9], ["linear", 1, 9], STRAIGHT, ["same"], ["same"]]
 PINNED: list[list[Any]] = [["pinned", 1, 0, 2, 0, 0], ["same"], *LEFT]
 
 OVER_REALS: list[tuple[str, str, str, list[list[Any]], bool]] = [
@@ -194,6 +199,8 @@ OVER_REALS: list[tuple[str, str, str, list[list[Any]], bool]] = [
     ("... nor in a predicate", BELOW.format("x"), f"{ROOTS}; ".replace("r = ", "m = ") + BELOW.format("m"),
         [["boolean", [[1, 0]]], ["arguments"], RING, ["same"]], False),
     ("zeros of a mask", HALF, MASKED.replace("MASK", "copy(n)"), [["pinned", 1, 0, 2, 0, 0], ["same"], *LEFT], True),
+    ("what cancels in a sum", SUMMED.format("y"), SUMMED.format("n"), OF_PARTS, False),
+    ("... on the left", SUMMED.format("n"), SUMMED.format("y"), OF_PARTS, True),
     ("zeros of a pad",
         PADDED.format("f32", "0", "g", "v"), PADDED.format("f32", "0", "q", "w"), PINNED, True),
     ("... in a type without zero",
@@ -211,6 +218,57 @@ def test_what_the_right_side_has_alone_has_a_value(
 ) -> None:
     found = recheck(module(before), module(after), Certificate("real", steps))
     assert found.verdict is (Verdict.PROVED if right else Verdict.UNKNOWN), found.reason
+
+
+SHOWN: list[list[Any]] = [["boolean", [[0, 1]]], ["arguments"], RING, ["same"]]
+"""That a predicate of what has no value is that of what has one; which says nothing where it stands on the right."""
+ALWAYS = (
+    "m = f32[] sqrt(a)\n  h = f32[] multiply(m, m)\n  q = pred[] compare(h, z), direction=LT\n"
+    "  p = pred[] compare(a, z), direction=LT\n  n = pred[] not(p)\n  "
+)
+IS_TRUE, IS_FALSE = ALWAYS + "c = pred[] or(q, n)", ALWAYS + "k = pred[] not(q)\n  c = pred[] and(k, p)"
+TURNS = """while_ {{
+  s = (f32[], f32[]) parameter(0)
+  a = f32[] get-tuple-element(s), index=0
+  z = f32[] get-tuple-element(s), index=1
+  {}
+  ROOT r = pred[] copy(c)
+}}
+twice {{
+  s = (f32[], f32[]) parameter(0)
+  a = f32[] get-tuple-element(s), index=0
+  z = f32[] get-tuple-element(s), index=1
+  b = f32[] add(a, a)
+  ROOT r = (f32[], f32[]) tuple(b, z)
+}}
+"""
+
+
+def with_turns(condition: str, lines: str) -> Module:
+    of = "w = (f32[], f32[]) while(t), condition=while_, body=twice\n  ROOT r = f32[] get-tuple-element(w), index=0"
+    given = "a = f32[] parameter(0)\n  z = f32[] parameter(1)"
+    text = lines.replace("WHILE", of)
+    return parse_module(f"HloModule m\n{TURNS.format(condition)}ENTRY e {{\n  {given}\n  {text}\n}}\n")
+
+
+LOOP_OF = "t = (f32[], f32[]) tuple(a, z)\n  WHILE"
+PREDICATES = {
+    "a choice": ("chosen", True, IS_TRUE, f"{IS_TRUE}\n  ROOT r = f32[] select(c, a, z)", "ROOT r = f32[] copy(a)"),
+    "a turn": ("turn", None, IS_TRUE, LOOP_OF, "b = f32[] add(a, a)\n  t = (f32[], f32[]) tuple(b, z)\n  WHILE"),
+    "the end of a loop": ("stop", None, IS_FALSE, LOOP_OF, "ROOT r = f32[] copy(a)"),
+}
+
+
+@pytest.mark.parametrize(("step", "truth", "condition", "whole", "part"), PREDICATES.values(), ids=PREDICATES)
+def test_a_predicate_that_is_shown_has_a_value_on_the_right(
+    step: str, truth: bool | None, condition: str, whole: str, part: str
+) -> None:
+    """Of a < 0 the roots are none, and the predicate is what it is not elsewhere."""
+    one, other = with_turns(condition, whole), with_turns(condition, part)
+    for side, (before, after) in enumerate(((one, other), (other, one))):
+        first: list[Any] = [step, side] if truth is None else [step, side, truth]
+        found = recheck(before, after, Certificate("real", [first, *SHOWN, ["same"]]))
+        assert found.verdict is (Verdict.UNKNOWN if side else Verdict.PROVED), found.reason
 
 
 @pytest.mark.parametrize(("before", "after", "steps", "right"), [r[1:] for r in FORGED], ids=[r[0] for r in FORGED])
@@ -257,6 +315,18 @@ def test_a_fold_by_a_function_that_may_have_no_value_may_have_none() -> None:
     for op, everywhere in (("add", True), ("divide", False)):
         head = ("reduce", (graph.node(op, "f32", (), two),), 0)
         assert Definedness().everywhere(Fold(head, "f32", 0, (4,), (body,), (zero,))) is everywhere
+
+
+@pytest.mark.parametrize(("given", "size", "everywhere"), [((0, 1), 4, True), ((0, 0), 4, False), ((0, 1), 0, False)])
+def test_a_maximum_that_gives_what_it_begins_with_has_no_value(
+    given: tuple[int, int], size: int, everywhere: bool
+) -> None:
+    """Minus infinity, of no elements or by a function that looks at none of them."""
+    graph = Graph()
+    greater = graph.node("maximum", "f32", (), [graph.node("bound", "f32", (), (), ("argument", k, ())) for k in given])
+    body = Elem(graph.node("parameter", "f32", (4,), key=(0,)), (constant(0),))
+    fold = Fold(("reduce", (greater,), 0), "f32", 0, (size,), (body,), (from_value("f32", float("-inf")),))
+    assert Definedness().everywhere(fold) is everywhere
 
 
 def test_engines_are_asked_about_every_value_of_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,6 +104,13 @@ def test_what_is_computed_from_constants_has_a_value_where_the_type_holds_it(
     proved(copy, module(right), "real")
 
 
+def test_a_constant_cancels_where_its_type_holds_it() -> None:
+    lines = ("k = f8e4m3fn[] convert(c)", "d = f8e4m3fn[] subtract(p, k)", "ROOT r = f8e4m3fn[] add(d, k)")
+    copy = one("f8e4m3fn[]", "ROOT r = f8e4m3fn[] copy(p)")
+    unproved(copy, one("f8e4m3fn[]", "c = f32[] constant(1000)", *lines), "real")
+    proved(copy, one("f8e4m3fn[]", "c = f32[] constant(400)", *lines), "real")
+
+
 def test_a_predicate_keeps_one_bit_of_eight() -> None:
     there_and_back = one("u8[4]", "b = pred[4] bitcast(p)", "ROOT r = u8[4] bitcast(b)")
     unproved(one("u8[4]", "ROOT r = u8[4] copy(p)"), there_and_back, "rounding")
