@@ -55,14 +55,13 @@ def accepted(rule: TensorRule, shown: frozenset[str], seconds: float = SECONDS) 
 
 def _proved_with(rule: TensorRule, facts: Facts, seconds: float) -> RuleProof:
     tried = ranks(rule)
+    applicable = [rank for rank in tried if rank] or tried  # of no dimensions everything with `...` is true
     reorders = applies = False
     vacuous = 0
     try:
         for rank, kind in product(tried, kinds(rule)):
             shown = _at_rank(rule, rank, kind, facts, range(len(rule.conditions)))
-            vacuous += shown.vacuous and rank == tried[0]
-            if vacuous == len(kinds(rule)):
-                return RuleProof(False, open="no sizes and elements meet the conditions", vacuous=True)
+            vacuous += shown.vacuous and rank in applicable
             if shown.open:
                 where = [f"at rank {rank}"] * (len(tried) > 1) + [f"for {kind}"] * (len(kinds(rule)) > 1)
                 return RuleProof(False, open=f"{', '.join(where)}: {shown.open}" if where else shown.open)
@@ -70,11 +69,13 @@ def _proved_with(rule: TensorRule, facts: Facts, seconds: float) -> RuleProof:
             applies |= shown.applies
     except RuleTimeOver:
         return RuleProof(False, open=f"not decided within {seconds:g} seconds")
+    if vacuous == len(applicable) * len(kinds(rule)):
+        return RuleProof(False, open="no sizes and elements meet the conditions", vacuous=True)
     more = larger_ranks_open(rule)
     if more:
         return RuleProof(False, open=more)
     used = tuple(sorted(facts.shown))
-    needless = tuple(rule.conditions[n].text for n in _needless(rule, tried[0], facts)) if facts.only is None else ()
+    needless = tuple(rule.conditions[n].text for n in _needless(rule, tried, facts)) if facts.only is None else ()
     tier = "real" if reorders else "exact"
     return RuleProof(True, tier, "", tuple(sorted(tried)), tuple(sorted(facts.engines)), False, applies, needless, used)
 
@@ -169,16 +170,15 @@ def _numbered(lengths: Sequence[int]) -> RuleIndex:
     return tuple(out)
 
 
-def _needless(rule: TensorRule, rank: int, facts: Facts) -> list[int]:
+def _needless(rule: TensorRule, tried: Sequence[int], facts: Facts) -> list[int]:
     """Conditions without any one of which the rule is proved as well."""
     out: list[int] = []
     everything = range(len(rule.conditions))
     facts.deadline = monotonic() + NEEDLESS_SECONDS
     with suppress(RuleTimeOver):
         for n in everything:
-            if not any(
-                _at_rank(rule, rank, kind, facts, [k for k in everything if k != n]).open for kind in kinds(rule)
-            ):
+            kept = [k for k in everything if k != n]
+            if not any(_at_rank(rule, rank, kind, facts, kept).open for rank, kind in product(tried, kinds(rule))):
                 out.append(n)
     return out
 
