@@ -91,6 +91,8 @@ def is_truth(term: Term) -> bool:
             return logical or (op == "select" and any(map(is_truth, args[1:])))
         case Fold(op):
             return op in ("and", "or")
+        case Cond(_, then, other):
+            return is_truth(then) or is_truth(other)
     return False
 
 

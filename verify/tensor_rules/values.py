@@ -66,7 +66,8 @@ class Values:
     """That the right side is defined."""
     reorders: bool = False
     on_the_right: bool = False
-    _unknowns: list[tuple[Term, str]] = field(default_factory=list)
+    _unknowns: list[tuple[Term, str, bool]] = field(default_factory=list)
+    """Terms with their names, and whether each is a truth, which is 1, or a number, which is over the denominator."""
     _products: dict[SizeMonomial, str] = field(default_factory=dict)
     _roots: dict[str, Expr] = field(default_factory=dict)
     _exponentials: dict[SizeMonomial, Expr] = field(default_factory=dict)
@@ -369,15 +370,15 @@ class Values:
         return self.same(a, b)
 
     def _unknown(self, term: Term, truth: bool = False) -> str:
-        for other, name in self._unknowns:
-            if other == term or self._alike(other, term):
+        for other, name, true in self._unknowns:
+            if true is truth and (other == term or self._alike(other, term)):
                 self._has_value(other, name)
                 return name
         name = f"v.{next(self.fresh)}"
         self._has_value(term, name)
         if not truth:
             self._names.add(name)
-        self._unknowns.append((term, name))
+        self._unknowns.append((term, name, truth))
         return name
 
     def _has_value(self, term: Term, name: str) -> None:
