@@ -494,6 +494,8 @@ _SAME: Final = "compare(A, A, direction=EQ)"
 _BRANCH: Final = "A: [n]  B: [n]  P: [n]\npred P\ntype reals\n"
 _CHOICE: Final = "select(P, {}, B)"
 _SAFELY: Final = "select(compare(A, 0, direction=NE), compare(divide(1, A), 1, direction=GT), {})"
+_ENDED: Final = "slice(pad(P, false, low=[0], high=[n]), start=[0], limit=[n])"
+_PADDED_TRUTH: Final = f"A: [n]  P: [n]\npred P\ntype reals\nwhere compare({_ENDED}, true, direction=EQ)\n"
 _SHARED: Final = "reshape(broadcast(a, shape=[w...], dims=[]), shape=[p])"
 _WIDE: Final = "broadcast(a, shape=[w], dims=[])"
 _PADDED: Final = "reshape(pad(broadcast(a, shape=[1...], dims=[]), a, low=[1...]), shape=[p])"
@@ -607,6 +609,34 @@ TENSORS: Final = [
         "members of a group that were padded to two elements each",
         _FALSE,
         "unknown",
+    ),
+    _tensors(
+        "B: [16]  U: [1...]\n"
+        "scatter(reshape(B, shape=[k...]), U, start=[0 - (k floordiv 3)...]) => reshape(B, shape=[k...])",
+        "B: [16]  U: [k...]\nscatter(reshape(B, shape=[k...]), U, start=[0...]) => U",
+        "of 16 elements three members of a group have one of size 3 or more, and four need not",
+        _FALSE,
+        "unknown",
+    ),
+    _tensors(
+        f"{_PADDED_TRUTH}where {_ENDED}\ncompare(multiply(A, 4), 2, direction=EQ) => compare(A, A, direction=NE)",
+        f"{_PADDED_TRUTH}where {_ENDED}\n"
+        "compare(multiply(A, 4), 2, direction=EQ) => compare(multiply(A, 2), 1, direction=EQ)",
+        "a truth that is 1 in one place and a number over a denominator in another: the denominator was 1",
+        _FALSE,
+    ),
+    _tensors(
+        "A: [n]\ntype reals\nadd(A, 1) => add(A, subtract(broadcast(9007199254740993, shape=[n]), 9007199254740991))",
+        "A: [n]\ntype reals\nadd(A, 1) => add(A, subtract(broadcast(9007199254740993, shape=[n]), 9007199254740992))",
+        "a constant that f64 does not hold, which ended as an error of the tool",
+        "test_a_run_beyond_the_numbers_of_a_rule_says_nothing",
+        "unknown",
+    ),
+    _tensors(
+        "P: [n]\npred P\nreduce(P, 0, dims=[0], op=and) => reduce(P, 1, dims=[0], op=and)",
+        "P: [n]\npred P\nreduce(P, 1, dims=[0], op=and) => reduce(P, true, dims=[0], op=and)",
+        "truths that are written as numbers, at which no instance could be run",
+        "test_truths_written_as_numbers_are_run_as_truths",
     ),
     _tensors(
         "P: [n]\npred P\nP => select(P, 2, 0)",

@@ -1,13 +1,17 @@
 """Runs of an instance's modules that stay within what a rule speaks of: integers without bounds, real numbers.
 
-The machine counts modulo 2^width and rounds. Where that would show, a difference says nothing about the rule: the run
-is given up. So it is where the left side, or what is assumed, has no value, since there a rule promises nothing.
+The machine counts modulo 2^width and rounds. Where the first would show, a difference says nothing about the rule: the
+run is given up. Numbers of f64 are computed as fractions, and functions of them to 60 digits, so that rounding is not
+made larger by differences of what is nearly equal. The run is given up too where the left side, or what is assumed,
+has no value, since there a rule promises nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import isclose, isfinite, isnan
+from collections.abc import Callable, Sequence
+from decimal import Context, Decimal, DecimalException
+from fractions import Fraction
+from math import isclose, isfinite, isnan, trunc
 from typing import Any, Final
 
 from hloproof.models.errors import NotModelled
@@ -54,12 +58,17 @@ class _Exact(Real):
             raise OutsideTheRule("a sum beyond the element type")
         if result in FLOATS:
             products = [a * b for a, b in zip(left, right, strict=True)]
-            if all(map(isfinite, products)) and _is_lost(found, products):
-                raise OutsideTheRule("a sum that may be 0 but for rounding")
+            if all(map(isfinite, products)):
+                if _is_lost(found, products):
+                    raise OutsideTheRule("a sum that may be 0 but for rounding")
+                return sum(map(Fraction, products), Fraction(0))
         return found
 
     def _of_floats(self, opcode: str, of_machine: Function) -> Function:
-        def f(*arguments: Any) -> Element:
+        def f(*numbers: Any) -> Element:
+            if opcode in _CHOICES:
+                return _CHOICES[opcode](of_machine, *numbers)
+            arguments = [float(a) for a in numbers]
             found = of_machine(*arguments)
             if opcode == "compare" and _differ_slightly(*arguments):
                 raise OutsideTheRule("numbers that may be equal but for rounding")
@@ -69,9 +78,84 @@ class _Exact(Real):
                 raise OutsideTheRule("a number beyond the element type, or less than its rounding")
             if not self.may_lack_value and _is_none(found, arguments):
                 raise OutsideTheRule("no value")
-            return found
+            if opcode == "compare":
+                return of_machine(*numbers)
+            return _exactly(opcode, found, numbers) if all(map(isfinite, (found, *arguments))) else found
 
         return f
+
+
+def _exactly(opcode: str, found: float, numbers: Sequence[Any]) -> Element:
+    """The number itself, or to 60 digits; of functions that nothing is known of what the machine has."""
+    exact = _FRACTIONS.get(opcode) or _FUNCTIONS.get(opcode)
+    try:
+        return Fraction(found) if exact is None else exact(*map(Fraction, numbers))
+    except (DecimalException, ZeroDivisionError, OverflowError):
+        raise OutsideTheRule("a number beyond 60 digits") from None
+
+
+def _nothing(numbers: Sequence[Any]) -> bool:
+    return any(isnan(a) for a in numbers)
+
+
+def _clamped(of_machine: Function, *numbers: Any) -> Any:
+    low, a, high = numbers
+    return of_machine(*numbers) if _nothing(numbers) else min(max(a, low), high)
+
+
+_CHOICES: Final[dict[str, Callable[..., Any]]] = {
+    "select": lambda of_machine, p, a, b: a if p else b,
+    "maximum": lambda of_machine, a, b: of_machine(a, b) if _nothing((a, b)) else max(a, b),
+    "minimum": lambda of_machine, a, b: of_machine(a, b) if _nothing((a, b)) else min(a, b),
+    "clamp": _clamped,
+}
+"""What gives one of its operands, as it is."""
+
+_FRACTIONS: Final[dict[str, Callable[..., Fraction]]] = {
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "divide": lambda a, b: a / b,
+    "remainder": lambda a, b: a - b * trunc(a / b),
+    "negate": lambda a: -a,
+    "abs": abs,
+}
+
+_DIGITS: Final = Context(prec=60)
+
+
+def _decimal(a: Fraction) -> Decimal:
+    return _DIGITS.divide(Decimal(a.numerator), Decimal(a.denominator))
+
+
+def _exponential(a: Fraction) -> Fraction:
+    return Fraction(_DIGITS.exp(_decimal(a)))
+
+
+def _logarithm(a: Fraction) -> Fraction:
+    return Fraction(_DIGITS.ln(_decimal(a)))
+
+
+def _root(a: Fraction) -> Fraction:
+    return Fraction(_DIGITS.sqrt(_decimal(a)))
+
+
+def _power(a: Fraction, b: Fraction) -> Fraction:
+    if b.denominator == 1 and abs(b) < 1000:
+        return Fraction(a ** int(b))
+    return Fraction(_DIGITS.power(_decimal(a), _decimal(b)))
+
+
+_FUNCTIONS: Final[dict[str, Callable[..., Fraction]]] = {
+    "exponential": _exponential,
+    "exponential-minus-one": lambda a: _exponential(a) - 1,
+    "log": _logarithm,
+    "log-plus-one": lambda a: _logarithm(a + 1),
+    "logistic": lambda a: 1 / (1 + _exponential(-a)),
+    "sqrt": _root,
+    "rsqrt": lambda a: 1 / _root(a),
+    "power": _power,
+}
 
 
 _LEAST: Final = 1e-12

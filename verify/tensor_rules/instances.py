@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import isclose, isfinite
 from random import Random
 from typing import Any, Final
@@ -252,7 +253,8 @@ def _first_difference(left: Any, right: Any, at: tuple[int, ...] = ()) -> tuple[
             if found is not None:
                 return found
         return None
-    if isinstance(left, float) and isinstance(right, float):
+    if isinstance(left, float | Fraction) and isinstance(right, float | Fraction):
+        left, right = float(left), float(right)
         # Where the left side is no number nothing is promised; otherwise up to rounding.
         same = not isfinite(left) or isclose(left, right, rel_tol=1e-6, abs_tol=1e-9)
         return None if same else (at, left, right)

@@ -5,7 +5,7 @@ Written from the operations' syntax; what reads and runs it shares nothing with 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Final
@@ -21,6 +21,10 @@ LARGEST: Final = 200
 """Elements of a tensor that is evaluated."""
 _NAMES: Final = {1: "cosine", 2: "atan2"}
 """Functions that stand for those of which a rule says nothing; under hashes they are as good as any."""
+
+
+_ALIKE: Final = frozenset({"pad", "reduce", "concatenate", "dynamic-update-slice", "scatter"})
+"""Their operands have one type."""
 
 
 class DoesNotFit(Exception):
@@ -100,16 +104,38 @@ class Writer:
             case NumberLiteral(value, truth) if truth:
                 return self.emit("pred", (), f"constant({'true' if value else 'false'})")
             case NumberLiteral(value):
-                return self.emit(self.kind, (), f"constant({value})")
+                return self.number_of(value)
             case Infinity(negative):
                 return self.emit(self.kind, (), f"constant({self.extreme(negative)})")
             case Call():
                 args = [self.tensor(a) for a in node.args]
+                if node.op in _ALIKE:
+                    args = self.alike(node.args, args)
+                elif node.op == "select":
+                    args[1:] = self.alike(node.args[1:], args[1:])
                 writer = getattr(self, "_" + node.op.replace("-", "_"), None)
                 if writer is not None:
                     out: tuple[str, tuple[int, ...], str] = writer(node, args)
                     return out
                 return self._elementwise(node, args)
+
+    def number_of(self, value: int) -> tuple[str, tuple[int, ...], str]:
+        """A constant that the element type holds exactly."""
+        fits = -(2**31) <= value < 2**31 if self.kind == "s32" else abs(value) <= 2**53
+        if not fits:
+            raise DoesNotFit
+        return self.emit(self.kind, (), f"constant({value})")
+
+    def alike(self, nodes: Sequence[Tensor], args: list[Any]) -> list[Any]:
+        """The operands, with 0 and 1 as false and true beside truth values."""
+        if all(kind != "pred" for _, _, kind in args):
+            return args
+        return [
+            self.emit("pred", (), f"constant({'true' if a.value else 'false'})")
+            if isinstance(a, NumberLiteral) and not a.truth and a.value in (0, 1)
+            else found
+            for a, found in zip(nodes, args, strict=True)
+        ]
 
     def extreme(self, least: bool) -> str:
         """The end of the element type."""
@@ -239,7 +265,7 @@ class Writer:
         return self.emit(self.kind, self.sizes(groups), f"iota(), iota_dimension={d}")
 
     def _constant(self, node: Call, args: list[Any]) -> Any:
-        return self.emit(self.kind, (), f"constant({self.listed(node, 'value')[0]})")
+        return self.number_of(self.listed(node, "value")[0])
 
     def body(self, op: str, kind: str) -> str:
         name = f"{op}.{kind}.{len(self.bodies)}"

@@ -11,6 +11,7 @@ from hloproof.models.hlo.opcodes import ELEMENTWISE
 from hloproof.models.hlo.opcodes import KNOWN as OPCODES
 from hloproof.models.tensor_rules.rule import Call, Infinity, NumberLiteral, Tensor
 from hloproof.tensor_rules.operations.meaning import Meaning, Symbolic
+from hloproof.tensor_rules.scalar_operations import FUNCTIONS
 from hloproof.tensor_rules.terms import App
 
 
@@ -44,6 +45,8 @@ def elementwise(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
         op, logical = f"bitwise-{op}", False
     if op.startswith("shift-") and m.rule.kinds != ("integers",):
         raise m.error(call, f"{op} takes integers; say so: type integers")
+    if op in FUNCTIONS and m.rule.kinds == ("integers",):
+        raise m.error(call, f"{op} is of real numbers, and the rule says: type integers")
     if call.op == "select" and not (args[0].pred or is_either(call.args[0])):
         raise m.error(call, "the first operand of select holds truth values; say so: pred NAME")
     pred = call.op == "compare" or logical or (call.op == "select" and (args[1].pred or args[2].pred))
