@@ -519,8 +519,8 @@ TENSORS: Final = [
     ),
     _tensors(
         _TWO.format("reshape(A, shape=[p])", "min(p, 8)"),
-        "A: [k...]\nreshape(dynamic-slice(A, start=[0...], size=[w...]), shape=[p]) =>\n"
-        "reshape(slice(A, start=[0...], limit=[w...]), shape=[p])",
+        "A: [k...]\nreshape(dynamic-slice(A, start=[0...], size=[k...]), shape=[p]) =>\n"
+        "reshape(slice(A, start=[0...], limit=[k...]), shape=[p])",
         "members of a group that are two by what slices of the left side demand",
         _FALSE,
         "unknown",
