@@ -70,7 +70,7 @@ class _Exact(Real):
                 return _CHOICES[opcode](of_machine, *numbers)
             arguments = [float(a) for a in numbers]
             found = of_machine(*arguments)
-            if opcode == "compare" and _differ_slightly(*arguments):
+            if opcode == "compare" and _differ_slightly(*numbers):
                 raise OutsideTheRule("numbers that may be equal but for rounding")
             if opcode == "remainder" and found and isfinite(found) and _is_whole(arguments[0] / arguments[1]):
                 raise OutsideTheRule("a remainder that may be 0 but for rounding")
@@ -196,7 +196,7 @@ def _is_none(found: Any, arguments: Sequence[Any]) -> bool:
     return isinstance(found, float) and (isnan(found) or (not isfinite(found) and all(map(isfinite, arguments))))
 
 
-def _differ_slightly(a: float, b: float) -> bool:
+def _differ_slightly(a: Any, b: Any) -> bool:
     return a != b and isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
 
 
