@@ -106,7 +106,9 @@ _SUMS: Final = _carried("all-reduce-start", "V", "all-reduce-done", ", replica_g
 _COPIES: Final = _carried("copy-start", "(V, V, u32[])", "copy-done")
 _IN_THEIR_PLACES: Final[Together] = (("s0", "x"), ("s1", "e"))
 _NEVER: Final = loop(
-    "%f = (V, V, u32[]) get-tuple-element(%s), index=2\n%w = V negate(%v)\nROOT %t = STATE tuple(%next, %w, %f)", 3
+    "%f = (V, V, u32[]) get-tuple-element(%s), index=2\n%w = V negate(%v)\nROOT %t = STATE tuple(%next, %w, %f)",
+    3,
+    after="  ROOT %lo = f32[8]{0} get-tuple-element(%loop), index=1\n",
 )
 _WITHOUT_END: Final = (
     _NEVER.replace("(s32[], f32[8]{0}, f32[8]{0})", "(s32[], f32[8]{0}, (f32[8]{0}, f32[8]{0}, u32[]))")
@@ -391,12 +393,17 @@ CLAUSES: Final = [
         for shape in ("s32[4,4]{1,0}", "f32[2,8]{1,0}")
     ),
     Planted("other widths", _barred("s4[8]{0}", "s4[8]{0:E(4)}"), sound=_barred("s4[8]{0:E(4)}", "s4[8]{0:E(4)}")),
-    _listing("@0> (size=4,offset=0): s32[]"),
+    _listing("@0> (size=32,offset=0): s32[8]{0}"),
     _listing("@0> (size=320,offset=0): f32[8]{0}"),
     _listing("@5> (size=32,offset=0): f32[8]{0}"),
     _listing("(phi) @0> (size=32,offset=0): f32[8]{0}"),
     *(
-        Planted(f"an alias of {operand} that is not there", _FLYING.replace("OPERAND", operand), sound=_NAMED)
+        Planted(
+            f"an alias of {operand} that is not there",
+            _FLYING.replace("OPERAND", operand),
+            (("s{1}", "x"),),
+            sound=_NAMED,
+        )
         for operand in ("(7, {})", "(-1, {})", "(0, {3})")
     ),
     Planted("both operands of a reducer", _REDUCED, (("th0", "th1"),), (("th0", "th2"),)),
@@ -453,6 +460,7 @@ _TWO_SUMS: Final = entry(
     _BESIDE,
 )
 RIGHT: Final = [
+    Right("a width that says what is so anyway", _barred("f32[8]{0:E(32)}", "f32[8]{0}")),
     Right(
         "an operand in another memory, whose parameter is named without it",
         _FAR,
