@@ -100,6 +100,10 @@ LOOP = (
 LOOPED = (
     LOOP.replace("tuple(o, x, y)", "tuple(o, w, y)").replace("r = ", "h = ") + "; r = f32[2] slice(h), slice={{[{}]}}"
 )
+ROWS = "w = f32[4] add(x, y); r = f32[4,4] broadcast(w), dimensions={1}"
+ROWED = (
+    "u = f32[4,4] broadcast(x), dimensions={{{}}}; v = f32[4,4] broadcast(y), dimensions={{1}}; r = f32[4,4] add(u, v)"
+)
 PAIRED: list[Any] = ["loop", [[0, 0], [1, 1], [2, 2]]]
 OVER_TWO = ["fold", [2], [[[0, False]]], [[[0, False]]], False]
 SWAP: list[list[Any]] = [["arguments", True], ["same"], ["same"]]
@@ -134,6 +138,9 @@ FORGED: list[tuple[str, str, str, list[list[Any]], bool]] = [
     ("two results", XY + PAIR.format("w", 0), YX + PAIR.format("w", 1), [["whole"], *SWAP], False),
     ("one part", XY + PART.format("0:2"), YX + PART.format("0:2"), [["generalise"], *SWAP], True),
     ("two parts", XY + PART.format("0:2"), YX + PART.format("1:3"), [["generalise"], *SWAP], False),
+    ("a row for all rows", ROWS, ROWED.format(1), [["generalise"], ["arguments"], ["same"], ["same"]], True),
+    ("... and what is one on the diagonal alone",
+        ROWS, ROWED.format(0), [["generalise"], ["arguments"], ["same"], ["same"]], False),
     ("one result of a reduce", XY + TWO.format("w", 0), YX + TWO.format("w", 0),
         [STRAIGHT, *SWAP, ["same"], ["same"], ["same"]], True),
     ("two results of a reduce", XY + TWO.format("w", 0), YX + TWO.format("w", 1),
