@@ -215,6 +215,17 @@ def test_products_owe_that_divisors_are_not_zero(obligation: Obligation) -> None
             procedures.asked(stage, obligation, DEFAULT)
 
 
+@pytest.mark.parametrize("mod", ["floor", "euclidean"])
+@pytest.mark.parametrize("stage", ["products at length", "z3 on SMT-LIB"])
+def test_remainders_by_divisors_below_zero(mod: Rounding, stage: str) -> None:
+    for goal, true in ((le(d % k, 0), mod == "floor"), (le(0, d % k), mod == "euclidean")):
+        asked = replace(owed(goal, lt(k, 0), d=None, k=None), rounding=RoundingSemantics("floor", mod))
+        try:
+            assert (procedures.asked(stage, asked, replace(DEFAULT, z3_rlimit=2_000_000)) is None) == true
+        except GaveUp:
+            assert not true or stage != "products at length"
+
+
 @pytest.mark.parametrize("division", ["floor", "trunc", "euclidean"])
 @pytest.mark.parametrize("mod", ["floor", "trunc", "euclidean"])
 @pytest.mark.parametrize("stage", ["products at length", "z3 on SMT-LIB"])
@@ -229,7 +240,7 @@ def test_quotients_that_round_apart_are_two(division: Rounding, mod: Rounding, s
     for goal, true in goals:
         asked = replace(owed(goal, lt(0, k), d=None, k=None), rounding=RoundingSemantics(division, mod))
         try:
-            proved = procedures.asked(stage, asked, DEFAULT) is None
+            proved = procedures.asked(stage, asked, replace(DEFAULT, z3_rlimit=2_000_000)) is None
         except GaveUp:
             proved = False
         assert true or not proved

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from hloproof.logic.formula import le
+from hloproof.engines import door
+from hloproof.engines.cache import Cache
+from hloproof.engines.door import How, prove_one
+from hloproof.logic.formula import eq, le
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Var
@@ -272,3 +275,35 @@ def test_what_is_kept_is_of_this_code(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert records.get(b"key") is None and files.key("m.hlo", "text") != key
     records.close()
     files.close()
+
+
+# --- what is kept ------------------------------------------------------------------------------------------------
+
+
+def _obligation(name: str, most: int) -> Obligation:
+    return Obligation(((name, Interval(0, 9)),), le(Var(name), most))
+
+
+def test_what_one_stage_says_is_no_answer_of_all_and_not_the_other_way_round() -> None:
+    """Products say nothing of an obligation without symbolic divisors."""
+    asked = _obligation("x", 9)
+    for first, second in (("", "products"), ("products", "")):
+        known: dict[str, Outcome] = {}
+        said = {e: prove_one(asked, How(engine=e, known=known)).verdict for e in (first, second)}
+        assert said == {"": "proved", "products": "unknown"}
+
+
+def test_an_answer_to_an_equal_obligation_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two that only the normal form takes for one: the counterexample to the first is none to the second."""
+    monkeypatch.setattr(door, "key", lambda _: "the same")
+    first, second = door.prove((_obligation("x", -1), Obligation((("y", Interval(0, 9)),), eq(Var("y") * 0, 0))))
+    assert (first.verdict, second.verdict) == ("refuted", "unknown")
+
+
+def test_what_memory_decided_is_not_kept(tmp_path: Path) -> None:
+    asked, how = _obligation("x", 9), How()
+    with Cache(tmp_path / "kept.sqlite") as kept:
+        for final, found in ((False, False), (True, True)):
+            kept.put(asked, Outcome("unknown", reason="no memory", final=final), how.budget, False)
+            kept.flush()
+            assert (kept.get(asked, how.budget, False) is not None) == found
