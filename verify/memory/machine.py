@@ -298,14 +298,16 @@ class MemoryMachine(Machine):
         if any(m.way in ("scatter", "sort") for m in makings.values()):
             return False
         most = max(len(positions(m.written)) for m in makings.values())
-        stepwise = [at for at, m in makings.items() if len(positions(self._array(i.name, at))) == most]
+        lie = {at: positions(self._array(i.name, at)) for at in makings}
+        # A step makes what has the same place in each result, whatever its index is there.
+        stepwise = {at: sorted(range(most), key=p.__getitem__) for at, p in lie.items() if len(p) == most}
         for block in _blocks(most, self._order, Random(f"{self.seed} {i.name}")):
             for k, device in enumerate(devices):
                 operands = tuple(self._loaded(o, values[o][k], device) for o in i.operands)
                 self._count(i)
                 made = self._instruction(i, computation, [operands], [device])[0]
-                for at in stepwise:
-                    self._store_block(i, at, made, values[i.name][k], block, device)
+                for at, elements in stepwise.items():
+                    self._store_block(i, at, made, values[i.name][k], [elements[n] for n in block], device)
         for at, key in own:
             if at not in stepwise:
                 for k, device in enumerate(devices):
