@@ -34,12 +34,12 @@ _WORDS: Final = {
 
 
 def _line(word: str) -> str:
-    """`s1` sends on channel 1 and `r1` receives, from device 0 to 1; on channels 2 and 4 it is from 1 to 0. Capital
-    letters are their dones, further letters tell those of one channel apart."""
+    """`s1` sends on channel 1 and `r1` receives, from device 0 to 1; on channels 2 and 4 it is from 1 to 0, on 6 from
+    1 to 2, on 7 from 2 to 0. Capital letters are their dones, further letters tell those of one channel apart."""
     if word in _WORDS:
         return _WORDS[word]
     name = word[1:]
-    pair = "{1,0}" if name[0] in "24" else "{0,1}"
+    pair = {"2": "{1,0}", "4": "{1,0}", "6": "{1,2}", "7": "{2,0}"}.get(name[0], "{0,1}")
     said = f'channel_id={name[0]}, frontend_attributes={{_xla_send_recv_source_target_pairs="{{{pair}}}"}}'
     return {
         "s": f"s{name} = {_STATE} send(p, t), {said}",
@@ -550,3 +550,35 @@ def test_schedules_that_are_too_long_are_not_followed(monkeypatch: pytest.Monkey
     monkeypatch.setattr(device_events, "_MOST_EVENTS", 3)
     (found,) = _found(_flat("r1 s1 R1 S1"))
     assert found.verdict.value == "unknown" and "more than 3" in (found.reason or "")
+
+
+_FIVE: Final = "cdefg"
+_AHEAD: Final = " ".join(f"s6{c} S6{c}" for c in _FIVE)
+_LEFT: Final = " ".join(f"r6{c} R6{c}" for c in _FIVE)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("r7 R7", "s7 S7", "unknown"),  # two turns hold what one does not
+        ("r7 s7 R7 S7", "", "proved"),
+        (f"{_AHEAD} r7 R7", f"s7 S7 {_LEFT}", "unknown"),  # and here seven
+        (f"{_AHEAD} r7 s7 R7 S7", _LEFT, "proved"),
+    ],
+)
+def test_turns_together_hold_what_one_does_not(before: str, after: str, said: str) -> None:
+    turn = "s6a S6a r6a R6a s1a S1a r1a R1a"
+    text = _loop("given", turn, before, after).replace("replica_count=2", "replica_count=3")
+    assert {f.verdict.value for f in _found(text)} == {said}
+
+
+@pytest.mark.parametrize(("ended", "said"), [("", "unknown"), ("f2d = f32[8] async-done(f2)", "proved")])
+def test_what_a_thread_leaves_running_runs_on_behind_its_done(ended: str, said: str) -> None:
+    def start(name: str, run: str, thread: str) -> str:
+        return f'{name} = ((f32[8]), f32[8], u32[]) async-start(p), calls={run}, async_execution_thread="{thread}"'
+
+    second = _computation("second", [*_lines("sum"), "q = f32[8] negate(p)"]) + ', execution_thread="y"\n'
+    lines = [start("f2", "second", "y"), *([ended] if ended else []), "q = f32[8] negate(p)"]
+    first = _computation("first", lines) + f", {_ASIDE}\n"
+    entry = [*_lines("r1 s1 R1 S1"), start("f", "first", "x"), *_lines("done"), "z = f32[8] call(p), to_apply=second"]
+    assert {f.verdict.value for f in _found(_module(entry, second + first))} == {said}

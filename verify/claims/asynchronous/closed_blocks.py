@@ -5,8 +5,12 @@ receives, and when nothing is under way that it may take, or others may take fro
 was received, and nobody beside it has to do with what it sends and receives. Then what a device waits for inside of it
 is inside of it, too. Take the order of "waits for" between all events, of all devices. A deadlock is a circle in it.
 Left out, a closed block takes none of the others' reasons away and gives none, except what follows from the order of
-the text; a circle among the events that are left was one before. Done twice, the second turn's circles are those of the
-first. So one schedule in which it happens once speaks of all in which it happens, wherever, as often as may be.
+the text; a circle among the events that are left was one before. So one schedule in which it happens once speaks of
+all in which it happens or not.
+
+A loop has to be closed more strictly, for its turns follow one another: nobody before it may wait for what comes behind
+it. Otherwise a circle may go through the turns on its way back, on one device through this turn and on another through
+an earlier one, and what two turns hold together one need not. Where nobody does, a circle lies in one turn, or outside.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule, every
+from hloproof.claims.asynchronous.device_runs import devices_of
 from hloproof.models.dataflow.value_flow import HloPosition
 
 _Key = tuple[str, Pairs]
@@ -30,9 +35,10 @@ class Blocks:
     """Those that are not closed, by their markers."""
     even: dict[str, int] = field(default_factory=dict)
     """Of loops that are not closed, but whose turns leave as much open as there was, and that happen once, in a
-    schedule without threads: how many turns may come before all further ones are alike. What a turn takes was sent so
-    and so many turns before or, where a device runs behind, after it; a circle of waits climbs no further than one such
-    step for each device, and has no more turns."""
+    schedule without threads: how many turns are as good as any number. What a turn takes was sent so and so many turns
+    before, no more than `reach`; where nobody waits for what comes after his turn, a circle of waits lies in one turn.
+    Else a shortest circle is on each device once, and steps between devices no more often than there are devices. A
+    step touches at most `reach` + 1 turns; a turn that no step touches can be cut out of the circle."""
     competing: str | None = None
     """Two things at once take what is sent alike, or meet at one place: it is not known who is first."""
 
@@ -94,7 +100,8 @@ class _Walk:
                 if mine is None:
                     return
                 self.begun.remove(mine)
-                self.beside.pop(mine[1], None)
+                if mine[1] in self.beside and not _leaves_running(self.beside[mine[1]]):
+                    del self.beside[mine[1]]
                 for recv in e.recvs[e.starts.index(mine[0])]:
                     if recv in self.keys:
                         self.ahead[self.keys[recv]] -= 1
@@ -112,12 +119,13 @@ class _Walk:
 
     def _leave(self, entry: _Entry) -> None:
         marker, again = entry.event.within[-1], entry.event.within[-1] in self.blocks.open
+        late = any(n < 0 for n in entry.ahead.values())
         beside = set[object]().union(*(uses(self.keys, x) for x in self.beside.values()))
         even = entry.begun == self.begun and all(entry.ahead[key] == self.ahead[key] for key in entry.keys)
         closed = even and not any(
             entry.ahead[key] or self.outside[key] or key in beside for key in entry.keys if isinstance(key, tuple)
         )
-        if closed:
+        if closed and not (late and marker in self.schedule.loops):
             return
         self.blocks.open[marker] = None
         steady = (
@@ -127,9 +135,9 @@ class _Walk:
             and not any(x.opcode == "begin" for x in every(self.schedule.events))
         )
         if steady and marker in self.schedule.loops:
-            devices = {d for e in self.schedule.transfers() for pair in e.pairs for d in pair}
-            late = max((-n for n in entry.ahead.values()), default=0)
-            self.blocks.even[marker] = 2 + len(entry.begun) + max(late, 0) * len(devices)
+            reach = max((len(entry.begun), *map(abs, entry.ahead.values())))
+            devices = len(devices_of(self.schedule)) if late else 0
+            self.blocks.even[marker] = 2 + len(entry.begun) + devices * (reach + 1)
         else:
             self.blocks.even.pop(marker, None)
 
@@ -143,6 +151,12 @@ class _Entry:
     unmatched: Counter[object]
     begun: list[tuple[HloPosition, int]]
     keys: set[object] = field(default_factory=set)
+
+
+def _leaves_running(thread: Event) -> bool:
+    """Something that the thread begins may run on when it is over."""
+    ended = {e.starts[0] for e in thread.inside if e.opcode == "done" and len(e.starts) == 1 and not e.within}
+    return any(e.opcode == "begin" and (e.place not in ended or _leaves_running(e)) for e in thread.inside)
 
 
 def _taken(keys: Mapping[HloPosition, _Key], e: Event) -> Iterator[_Key]:

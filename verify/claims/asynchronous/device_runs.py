@@ -49,7 +49,7 @@ class _Devices:
 
     def __init__(self, schedule: Schedule, meeting: Meeting) -> None:
         self.chains, self._meeting = schedule.chains, meeting
-        self.devices = _devices(schedule)
+        self.devices = devices_of(schedule)
         self.threads = [_Thread(d, schedule.events) for d in self.devices]
         self._begun: dict[tuple[int, HloPosition], list[_Thread]] = {}
         self.groups_are_known = self.dones_are_known = True
@@ -184,7 +184,7 @@ def stuck_devices(schedule: Schedule, meeting: Meeting) -> tuple[dict[HloPositio
     return out, devices.dones_are_known, devices.groups_are_known
 
 
-def _devices(schedule: Schedule) -> list[int]:
+def devices_of(schedule: Schedule) -> list[int]:
     """All devices: those that the header counts, and those that some text names. Raises NotModelled for too many."""
     replicas, partitions = device_counts(schedule.chains.module)
     count = replicas * partitions
