@@ -210,7 +210,81 @@ def _two_results(second: str) -> str:
 
 _FIRST: Final[Together] = (("y{0}", "x"),)
 
+_SORTS: Final = entry(
+    """%a = f32[4,4]{1,0} parameter(0)
+  %x = f32[4,4]{1,0} negate(%a)
+  %y = (f32[4,4]{1,0}, f32[4,4]{1,0}) fusion(%x), kind=kLoop, calls=%fz
+  %y0 = f32[4,4]{1,0} get-tuple-element(%y), index=0
+  %y1 = f32[4,4]{1,0} get-tuple-element(%y), index=1
+  ROOT %o = f32[4,4]{1,0} add(%y0, %y1)""",
+    "a: f32[4,4]",
+    "f32[4,4]",
+    other="""%lt (th0: f32[], th1: f32[]) -> pred[] {
+  %th0 = f32[] parameter(0)
+  %th1 = f32[] parameter(1)
+  ROOT %th2 = pred[] compare(%th0, %th1), direction=LT
+}
+
+%fz (p: f32[4,4]) -> (f32[4,4], f32[4,4]) {
+  %p = f32[4,4]{1,0} parameter(0)
+  %s1 = f32[4,4]{1,0} sort(%p), dimensions={0}, to_apply=%lt
+  %s2 = f32[4,4]{1,0} sort(%p), dimensions={1}, to_apply=%lt
+  ROOT %r = (f32[4,4]{1,0}, f32[4,4]{1,0}) tuple(%s1, %s2)
+}""",
+)
+
+
+def _size_read(size: str) -> str:
+    """Every element that a fusion makes is the size of what it is given, or a number."""
+    return entry(
+        """%a = V parameter(0)
+  %n = s32[] parameter(1)
+  %x = f32[<=8]{0} custom-call(%a, %n), custom_call_target="SliceToDynamic"
+  %y = s32[16]{0} fusion(%x), kind=kLoop, calls=%fz
+  ROOT %o = s32[16]{0} negate(%y)""",
+        "a: f32[8], n: s32[]",
+        "s32[16]",
+        other=f"""%fz (p: f32[<=8]) -> s32[16] {{
+  %p = f32[<=8]{{0}} parameter(0)
+  %g = s32[] {size}
+  ROOT %b = s32[16]{{0}} broadcast(%g), dimensions={{}}
+}}""",
+    )
+
+
+_SIZE_SET: Final = entry(
+    """%a = V parameter(0)
+  %n = s32[] parameter(1)
+  %m = s32[] negate(%n)
+  %x = f32[<=8]{0} custom-call(%a, %n), custom_call_target="SliceToDynamic"
+  %y = (f32[<=8]{0}, s32[4]{0}) fusion(%x, %m), kind=kLoop, calls=%fz
+  %y1 = s32[4]{0} get-tuple-element(%y), index=1
+  ROOT %o = s32[4]{0} negate(%y1)""",
+    "a: f32[8], n: s32[]",
+    "s32[4]",
+    other="""%fz (p: f32[<=8], q: s32[]) -> (f32[<=8], s32[4]) {
+  %p = f32[<=8]{0} parameter(0)
+  %q = s32[] parameter(1)
+  %ng = f32[<=8]{0} negate(%p)
+  %st = f32[<=8]{0} set-dimension-size(%ng, %q), dimensions={0}
+  %g = s32[] get-dimension-size(%p), dimensions={0}
+  %b = s32[4]{0} broadcast(%g), dimensions={}
+  ROOT %r = (f32[<=8]{0}, s32[4]{0}) tuple(%st, %b)
+}""",
+)
+
 ROUNDS: Final = [
+    Planted("two sorts of one operand, the first in its place", _SORTS, _FIRST),
+    Planted("two sorts of one operand, the second in its place", _SORTS, (("y{1}", "x"),)),
+    Planted(
+        "a fused size that every step reads",
+        _size_read("get-dimension-size(%p), dimensions={0}"),
+        _OVER,
+        _OVER,
+        comes_to="unknown",
+        sound=_size_read("constant(7)"),
+    ),
+    Planted("a fused size that is set where another result reads it", _SIZE_SET, _FIRST, comes_to="unknown"),
     Planted(
         "a sum in flight over what the next turn takes",
         _ROUNDS.replace("FROM", "opt-barrier"),

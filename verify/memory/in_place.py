@@ -16,7 +16,7 @@ from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.logic.replay import careful
 from hloproof.memory.custom_calls import stated_of_custom_call
 from hloproof.memory.flights import works_in_place
-from hloproof.memory.kernels import KernelReading, Kernels, Making
+from hloproof.memory.kernels import KernelReading, Kernels, Making, looks_at_sizes
 from hloproof.memory.plan import Plan, judged, laid_out_alike, order_of_elements
 from hloproof.memory.runtime_values import fails_whatever_is_read
 from hloproof.models.dataflow.async_chain import declared_aliases, link_of
@@ -33,6 +33,7 @@ from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, dim
 from hloproof.models.memory.assignment import Key, Slice
 
 IN_PLACE: Final = "plan-in-place"
+_SIZES: Final = "when the size that is kept beside the elements is read and written is not modelled"
 _ELEMENTWISE_COLLECTIVES: Final = frozenset({"all-reduce", "all-reduce-start"})
 
 
@@ -146,7 +147,7 @@ class _Pair:
         if isinstance(self._plan.values.values[value].shape, TupleShape):
             both = f"{self._plan.named(key)} lies over the table {self._plan.named(value)}"
             return judged(IN_PLACE, place, unknown=f"{both}: which steps look it up is not modelled")
-        unknown = None
+        unknown = self._size_beside(key, writing, value)
         for making in self._makings:
             for reading in making.readings:
                 if reading.value != value:
@@ -161,12 +162,20 @@ class _Pair:
             return judged(IN_PLACE, place, unknown=unknown, internal=internal, final=final)
         return judged(IN_PLACE, place, assumptions=(self._assumption,))
 
+    def _size_beside(self, key: Key, writing: Making, value: Key) -> str | None:
+        """Why it is not known that sizes are read before they are written over; None where no step looks at one."""
+        shape = self._plan.values.values[value].shape
+        sized = any(isinstance(s, ArrayShape) and _is_sized(s) for s in (writing.written, shape))
+        if not sized or not looks_at_sizes(self._plan.module, self._i):
+            return None
+        return f"{self._plan.named(key)} lies over {self._plan.named(value)}: {_SIZES}"
+
     def _judge_reading(
         self, key: Key, writing: Making, making: Making, reading: KernelReading
     ) -> tuple[str | None, str | None]:
         """What is wrong, or why that is not known; (None, None) where nothing is."""
         both = f"{self._plan.named(key)} lies over {self._plan.named(reading.value)}"
-        if writing.way == making.way == "sort" and writing.replaced == reading.value:
+        if writing.way == making.way == "sort" and writing.sort == making.sort and writing.replaced == reading.value:
             return None, None  # operands that lie elsewhere are copied first; then all are sorted in place, together
         if reading.maps.unknown:
             if making.way in ("scatter", "sort"):
@@ -190,8 +199,8 @@ class _Pair:
         if _same_places(writing, making, reading, m, a, b):
             return None, None
         both = f"{self._plan.named(key)} lies over {self._plan.named(reading.value)}"
-        if any(shape.is_dynamic or layout_of(shape).dynamic_prefix_bytes for shape in (writing.written, reading.shape)):
-            return None, f"{both}: when the size that is kept beside the elements is read and written is not modelled"
+        if _is_sized(writing.written) or _is_sized(reading.shape):
+            return None, f"{both}: {_SIZES}"
         try:
             stated = obligation_of(self._called_by(writing), writing, making, reading, m, a, b)
         except NotModelled as reason:
@@ -248,6 +257,11 @@ class _Pair:
         ):
             return None
         return {v: partial(_element_words, i.name, index) for v, (i, index) in values.outside.items()}
+
+
+def _is_sized(shape: ArrayShape) -> bool:
+    """A size is kept beside the elements."""
+    return shape.is_dynamic or layout_of(shape).dynamic_prefix_bytes > 0
 
 
 def _element_words(name: str, index: tuple[Expr, ...], model: Mapping[str, int]) -> str:

@@ -20,7 +20,7 @@ from hloproof.models.dataflow.in_place import updating
 from hloproof.models.dataflow.value_flow import called
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr
-from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing.box import holds_data
 from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
@@ -67,6 +67,8 @@ class Making:
     """Whose instructions the maps name, and `runtime`."""
     replaced: Key | None = None
     """The value that the operation updates in place, whose other elements stay: not read by any step."""
+    sort: str = ""
+    """The sort that makes it: its results are made together, those of another sort are not."""
 
     @property
     def steps(self) -> tuple[int, ...]:
@@ -123,7 +125,7 @@ class Kernels:
                 readings = tuple(
                     r for n in range(len(i.operands)) if n not in own for r in self._whole_operand(c, i, n)
                 )
-                yield Making(at, way, leaf, leaf, index, (), readings, c, into)
+                yield Making(at, way, leaf, leaf, index, (), readings, c, into, i.name if way == "sort" else "")
                 continue
             sets = self._composer.plain(c, i, OUTPUT_TO_INPUT, _number(i, at))
             yield Making(at, way, leaf, leaf, index, (), tuple(self._named(c, i, sets)), c)
@@ -284,7 +286,7 @@ class Kernels:
         names = [name for n, name in enumerate(made.operands) if n not in own]
         readings = self._read_meanwhile(c, i, body, names, f"the sort of {i.name} reads it while it writes")
         index = tuple(dim(d) for d in range(leaf.rank))
-        return Making(at, "sort", leaf, leaf, index, (), readings, body, replaced)
+        return Making(at, "sort", leaf, leaf, index, (), readings, body, replaced, made.name)
 
     def _with_reductions(
         self, c: Computation, i: Instruction, body: Computation, found: list[Making]
@@ -306,6 +308,20 @@ class Kernels:
             initial = made.operands[len(made.operands) // 2 :]
             readings = tuple(r for name in (*inputs, *initial) for r in self._followed(c, i, body, name))
             yield Making(m.position, "reduced", shape, m.written, (), (), readings, body)
+
+
+def looks_at_sizes(module: Module, i: Instruction) -> bool:
+    """A step of a fusion reads or sets the size that is kept beside the elements of an array: no map says so."""
+    pending, seen = list(i.attributes.computations()), set[str]()
+    while pending:
+        name = pending.pop()
+        body = None if name in seen else module.find(name)
+        seen.add(name)
+        for j in () if body is None else body.instructions:
+            if j.opcode in ("get-dimension-size", "set-dimension-size"):
+                return True
+            pending += j.attributes.computations()
+    return False
 
 
 def _arrays(i: Instruction) -> list[tuple[tuple[int, ...], ArrayShape]]:
