@@ -181,6 +181,36 @@ def test_turns_in_which_a_permutation_carries_nothing_are_a_promise() -> None:
         assert compare(*pair).verdict == verdict
 
 
+def started(carried: str, pair: str = "0,1") -> str:
+    """A permutation in flight, of which its start says when it carries anything."""
+    more = f', frontend_attributes={{_xla_send_recv_validation="{carried}"}}' if carried else ""
+    wrapped = (
+        "w {\n  x = f32[2] parameter(0)\n"
+        f"  ROOT y = f32[2] collective-permute(x), source_target_pairs={{{{{pair}}}}}\n}}\n\n"
+    )
+    return entry(
+        "p = f32[2] parameter(0)",
+        f"s = ((f32[2]), f32[2]) async-start(p), calls=w{more}",
+        "ROOT r = f32[2] async-done(s)",
+        before=wrapped,
+    ).replace("m\n", "m, replica_count=2\n", 1)
+
+
+def test_what_a_start_says_is_said_of_its_permutation() -> None:
+    told = [("promised: _xla_send_recv_validation of async-start", "exact")]
+    for before, after, promised in [
+        ("", "{{0,6}}", told),
+        ("{{0,6}}", "{{0,5}}", told),
+        ("{{0,6}}", "{{0,6}}", []),
+        ("{{0,6}}", "", []),
+    ]:
+        found = decide(parse_module(started(before)), parse_module(started(after)), "exact")
+        assert (found.verdict, [*found.axioms]) == ("proved", promised)
+    other = started("", "1,0")
+    for carried, verdict in (("", "refuted"), ("{{0,6}}", "unknown")):
+        assert compare(parse_module(started(carried)), parse_module(other)).verdict == verdict
+
+
 def sliced(pairs: str) -> str:
     """Two slices of what a device has, sent to two places of what another one has."""
     return one(

@@ -103,6 +103,8 @@ def test_products_with_a_summand_or_a_bias() -> None:
     )
     c = [[1.0] * 4, [10.0] * 4]
     assert run_module(parse_module(text), [A, BB, c]) == [[3.0, 5.0, 7.0, 13.0], [8.0, 10.0, 12.0, 10.0]]
+    # A number that the configuration leaves out is 0.
+    assert run_module(parse_module(text.replace('"alpha_real":2,', "")), [A, BB, c]) == c
     text = GEMM.format(
         c="4",
         layout="0",

@@ -270,6 +270,12 @@ def exact(part: int) -> bytes:
     return b"\x09" + struct.pack("<d", 0.5) + message((3, part))
 
 
+def constant(shape: bytes, own: bytes) -> Module:
+    """Four numbers of one shape, told with another one."""
+    literal = message((1, own), (4, packed(1, 2, 3, 4)))
+    return parse_module(hlo_text(module_of(message((1, b"c"), (2, b"constant"), (3, shape), (35, 1), (8, literal)))))
+
+
 DIFFERENT: list[tuple[str, list[Module]]] = [
     ("sharding of a call", [call((40, SHARDINGS[0][0])), call((40, SHARDINGS[2][0]))]),
     ("... or none", [call(), call((40, SHARDINGS[2][0]))]),
@@ -278,6 +284,9 @@ DIFFERENT: list[tuple[str, list[Module]]] = [
     ("tolerance", [applied(b"exponential", (91, message((2, exact(ulps))))) for ulps in (3, 4)]),
     ("topk", [applied(b"topk", (81, 2), (85, 1), (60, stable), shape=LARGEST) for stable in (0, 1)]),
     ("layout of a result", [call((56, 1), number=0, shape=array(F32, 2, 3, order=o)) for o in ((1, 0), (0, 1))]),
+    ("bytes that are no text", [call((43, b"\xff")), call((43, b"\\xff"))]),
+    ("... nor numbers of bytes", [call((43, b"\xff")), call((43, b"\xff\\377"))]),
+    ("order of numbers", [constant(array(S32, 2, 2), array(S32, 2, 2, order=o)) for o in ((1, 0), (0, 1))]),
     ("NaN", [number(F32, 8, struct.pack("<I", bits)) for bits in (0x7FC00000, 0xFFC00000)]),
     ("its payload", [number(F32, 8, struct.pack("<I", bits)) for bits in (0x7FC00001, 0x7F800001)]),
     ("half a NaN", [number(F16, 11, struct.pack("<H", bits)) for bits in (0x7E00, 0xFE00)]),
@@ -321,3 +330,54 @@ def test_meshes_of_a_module_are_read() -> None:
         'HloModule m, frontend_attributes={a="b",xla.sdy.meshes={m = #sdy.mesh<["x"=2]>}}'
     )
     assert 'a="{}}"' in header((b"a", b"{}}"))
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        (array(S32, 2, 2, order=(0, 1)), "in another order"),
+        (array(S32, 4), "has numbers of shape s32[4]"),
+        (array(F32, 2, 2), "has numbers of shape f32[2,2]"),
+        (message((2, 13)), "that is no array"),
+    ],
+)
+def test_the_numbers_of_a_constant_are_of_its_shape(own: bytes, said: str) -> None:
+    shape = array(S32, 2, 2, order=(1, 0))
+    assert constant(shape, shape).entry.root.opcode == "constant"
+    with pytest.raises(InputError, match=re.escape(said)):
+        constant(shape, own)
+
+
+def module_by_ids(computations: list[tuple[int, int, list[int]]], entry: int) -> str:
+    """Computations by id, with the id of the root and those of all parameters; a zero is left out."""
+
+    def given(field: int, value: int) -> tuple[tuple[int, int], ...]:
+        return ((field, value),) if value else ()
+
+    out = []
+    for n, (number, root, ids) in enumerate(computations):
+        parameters = [
+            message((1, f"p{k}".encode()), (2, b"parameter"), (3, SHAPE), (9, k), *given(35, i))
+            for k, i in enumerate(ids)
+        ]
+        out.append(message((1, f"c{n}".encode()), *((2, p) for p in parameters), *given(5, number), *given(6, root)))
+    return hlo_text(message((1, b"m"), *((3, c) for c in out), *given(6, entry)))
+
+
+def test_an_id_that_is_zero_is_left_out() -> None:
+    module = parse_module(module_by_ids([(1, 1, [1]), (0, 0, [1, 0])], 0))
+    assert (module.entry.name, module.entry.root.name) == ("c1", "p1")
+
+
+@pytest.mark.parametrize(
+    ("computations", "entry", "said"),
+    [
+        ([(7, 9, [1, 2])], 7, "the root of c0 is not in it"),
+        ([(7, 1, [1, 2])], 8, "at which it begins is not in it"),
+        ([(7, 1, [1, 1])], 7, "two instructions of c0 have one id"),
+        ([(7, 1, [1]), (7, 1, [1])], 7, "two computations have one id"),
+    ],
+)
+def test_ids_name_one_thing_each(computations: list[tuple[int, int, list[int]]], entry: int, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        module_by_ids(computations, entry)

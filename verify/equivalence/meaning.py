@@ -59,7 +59,7 @@ _CARRIED: Final = re.compile(CARRIED + r"\s*=\s*(\"[^\"]*\"|\{[^\"=]*\}|[^\s,{}\
 
 def carried_when(i: Instruction) -> str:
     """The turns in which a permutation is said to carry something; empty where nothing is said."""
-    if not i.opcode.startswith("collective-permute"):
+    if not i.opcode.startswith(("collective-permute", "async-start")):  # what is said of a start is said of its call
         return ""
     found = _CARRIED.search(_text(i.attributes.get("frontend_attributes") or Word("")))
     return found[1] if found else ""

@@ -195,6 +195,10 @@ class GraphReader:
         path: tuple[Any, ...],
     ) -> ValueTree:
         if not wrapped or wrapped == "call":
+            if when := carried_when(i):
+                key = tuple((j.opcode, attribute_key(j, j.opcode)) for j in self.called(i)[0].instructions)
+                operands = tuple(node for value in given for node in leaves_of(value))
+                self.promises.add((CARRIED, i.opcode, key, path, operands, when))
             return self.computation(self.called(i)[0], given, level, path, self.standing)
         raise NotModelled(f"{i.opcode} without a computation of its own")
 

@@ -310,14 +310,24 @@ def _accuracy(opcode: str, value: Any) -> Iterator[str]:
 
 
 def _config(opcode: str, value: Any) -> Iterator[str]:
-    text = value.decode("utf-8", "backslashreplace")
-    if not text:
+    if not value:
+        return
+    try:
+        text = value.decode("utf-8")
+    except UnicodeDecodeError:
+        # Bytes that are no text: a backslash of theirs is two, so that none is taken for the number of a byte.
+        yield f'backend_config="{_octal(value)}"'
         return
     try:
         bare = isinstance(json.loads(text), dict)
     except ValueError:
         bare = False
     yield f"backend_config={text if bare else _quoted(text)}"
+
+
+def _octal(value: bytes) -> str:
+    """The bytes in a quoted string, those that are no ASCII by their numbers."""
+    return "".join(_quoted(chr(byte))[1:-1] if byte < 128 else f"\\{byte:03o}" for byte in value)
 
 
 def frontend_attributes(value: Message, bare: bool = True) -> Iterator[str]:

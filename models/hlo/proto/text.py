@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any, Final
 
 from hloproof.models.errors import InputError
@@ -17,6 +18,7 @@ from hloproof.models.hlo.proto.literals import literal_text
 from hloproof.models.hlo.proto.schema import SCHEMA
 from hloproof.models.hlo.proto.shapes import shape_of
 from hloproof.models.hlo.proto.wire import Message, read
+from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
 from hloproof.models.hlo.text.shapes import print_shape
 
 _DEVICES: Final = frozenset(
@@ -51,13 +53,19 @@ def _module(m: Message) -> Iterator[str]:
     computations: list[Message] = m.get("computations", [])
     if not computations:
         raise ValueError("it has no computations")
-    names = {c["id"]: plain(c["name"]) for c in computations}
+    names = {_id(c): plain(c["name"]) for c in computations}
+    if len(names) != len(computations):
+        raise ValueError("two computations have one id")
+    if m.get("entry_id", 0) not in names:
+        raise ValueError("the computation at which it begins is not in it")
     yield ", ".join([f"HloModule {plain(m['name'])}", *_header(m, computations)])
     yield ""
     yield from _frames(m.get("frames", {}))
-    orders = {s["computation"]: s.get("order", {}).get("ids", []) for s in m.get("schedule", {}).get("sequences", [])}
+    orders = {
+        s.get("computation", 0): s.get("order", {}).get("ids", []) for s in m.get("schedule", {}).get("sequences", [])
+    }
     for c in computations:
-        yield from _computation(c, names, c["id"] == m.get("entry_id"), orders.get(c["id"]))
+        yield from _computation(c, names, _id(c) == m.get("entry_id", 0), orders.get(_id(c)))
         yield ""
 
 
@@ -117,7 +125,12 @@ def _frames(frames: Message) -> Iterator[str]:
 
 def _computation(c: Message, names: dict[int, str], entry: bool, order: Sequence[int] | None) -> Iterator[str]:
     instructions: list[Message] = c.get("instructions", [])
-    by_id = {i["id"]: i for i in instructions}
+    by_id = {_id(i): i for i in instructions}
+    root = c.get("root_id", 0)
+    if len(by_id) != len(instructions):
+        raise ValueError(f"two instructions of {c['name']} have one id")
+    if root not in by_id:
+        raise ValueError(f"the root of {c['name']} is not in it")
     for i in instructions:
         plain(i["name"])
         plain(i["opcode"])
@@ -130,7 +143,7 @@ def _computation(c: Message, names: dict[int, str], entry: bool, order: Sequence
         operands = [by_id[k]["name"] for k in i.get("operands", [])]
         before = [by_id[k]["name"] for k in i.get("predecessors", [])]
         called = [names[k] for k in i.get("called", [])]
-        yield f"  {'ROOT ' if i['id'] == c['root_id'] else ''}{_instruction(i, operands, called, before)}"
+        yield f"  {'ROOT ' if _id(i) == root else ''}{_instruction(i, operands, called, before)}"
     yield f'}}, execution_thread="{c["thread"]}"' if c.get("thread") not in (None, "", "main") else "}"
 
 
@@ -140,11 +153,31 @@ def _instruction(i: Message, operands: Sequence[str], called: Sequence[str], bef
     if opcode == "parameter":
         inside = str(i.get("parameter", 0))
     elif opcode == "constant":
-        inside = literal_text(i["literal"], shape)
+        inside = literal_text(i["literal"], _of_literal(i["literal"], shape))
     else:
         inside = ", ".join(f"%{o}" for o in operands)
     parts = [f"%{i['name']} = {print_shape(shape)} {opcode}({inside})", *attributes(i, called, before)]
     return ", ".join(parts)
+
+
+def _of_literal(literal: Message, shape: Shape) -> Shape:
+    """The shape of a constant with the orders of memory in which its numbers stand. Raises ValueError where the two
+    are shapes of different arrays, or name different orders."""
+    own = shape_of(literal["shape"])
+    for (_, one), (_, other) in zip_longest(leaves(own), leaves(shape), fillvalue=((), None)):
+        if not isinstance(one, ArrayShape) or not isinstance(other, ArrayShape):
+            raise ValueError("a constant that is no array")
+        if (one.element_type, one.dimensions) != (other.element_type, other.dimensions):
+            raise ValueError(f"a constant of shape {print_shape(shape)} has numbers of shape {print_shape(own)}")
+        if one.layout and other.layout and one.layout.minor_to_major != other.layout.minor_to_major:
+            raise ValueError(f"a constant of shape {print_shape(shape)} has its numbers in another order")
+    return own
+
+
+def _id(m: Message) -> int:
+    """A number that is 0 is left out."""
+    number: int = m.get("id", 0)
+    return number
 
 
 def _escaped(text: str) -> str:

@@ -258,7 +258,7 @@ def _product(step: Step) -> Value:
     settings = _configuration(step, "gemm_backend_config", _GEMM)
     shape = result_of(step)
     kind, epilogue = shape.element_type, settings.get("epilogue", "DEFAULT")
-    alpha, beta = float(settings.get("alpha_real", 1)), float(settings.get("beta", 0))
+    alpha, beta = float(settings.get("alpha_real", 0)), float(settings.get("beta", 0))
     if settings.get("alpha_imag", 0) or kind not in FLOATS:
         raise NotModelled("a library product of complex or integer numbers")
     if epilogue not in ("DEFAULT", "RELU", "BIAS", "BIAS_RELU"):
