@@ -582,3 +582,22 @@ def test_what_a_thread_leaves_running_runs_on_behind_its_done(ended: str, said: 
     first = _computation("first", lines) + f", {_ASIDE}\n"
     entry = [*_lines("r1 s1 R1 S1"), start("f", "first", "x"), *_lines("done"), "z = f32[8] call(p), to_apply=second"]
     assert {f.verdict.value for f in _found(_module(entry, second + first))} == {said}
+
+
+@pytest.mark.parametrize(
+    ("other", "said"), [("idle that", "unknown"), ("that idle", "unknown"), ("sums idle", "refuted")]
+)
+def test_two_branches_that_shut_each_other_out_are_no_deadlock_together(other: str, said: str) -> None:
+    """The first holds device 1 behind 0, `that` 2 behind 1, and 0 waits for 2; `sums` alone hold all of them."""
+    parts = {"this": "s1a S1a r1a R1a", "that": "s6a S6a r6a R6a", "sums": "sum", "idle": ""}
+    before = "".join(_computation(n, [*_lines(o), "q = f32[8] negate(p)"]) + "\n" for n, o in parts.items())
+    yes, no = other.split()
+    lines = [
+        *_lines("r7 R7"),
+        "q = pred[] parameter(1)",
+        "y = f32[8] conditional(q, p, p), true_computation=this, false_computation=idle",
+        f"z = f32[8] conditional(q, p, p), true_computation={yes}, false_computation={no}",
+        *_lines("s7 S7"),
+    ]
+    verdicts = {f.verdict.value for f in _found(_module(lines, before, "replica_count=3"))}
+    assert said in verdicts and (said == "refuted") == ("refuted" in verdicts)

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from itertools import count
 from math import prod
 from typing import Final
 
 from hloproof.claims.asynchronous.closed_blocks import Blocks, blocks_of
-from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule, shown, source_target_pairs
+from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule, every, shown, source_target_pairs
 from hloproof.claims.asynchronous.device_runs import Meeting, stuck_devices
 from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
 from hloproof.models.dataflow.value_flow import HloPosition
@@ -69,20 +72,58 @@ def _waiting(once: Schedule, blocks: Blocks) -> tuple[_Problems, str | None]:
             return {}, f"how often {first.split()[-1]} turns before all turns are alike"
     elif once.loops:
         schedules.append(Schedule(once.chains, dict.fromkeys(once.loops, 0)))
-    return _in_all(schedules)
+    return _in_all(schedules, next(iter(blocks.open), None))
 
 
-def _in_all(schedules: Sequence[Schedule]) -> tuple[_Problems, str | None]:
+def _in_all(schedules: Sequence[Schedule], kept: str | None) -> tuple[_Problems, str | None]:
     found: list[_Problems] = []
     perhaps: str | None = None
     for schedule in schedules:
         stuck, dones_are_known, groups_are_known = stuck_devices(schedule, Meeting.KNOWN)
-        found.append(stuck if dones_are_known else {})
+        found.append(stuck if stuck and dones_are_known and _waits_in_one_way(schedule, kept) else {})
         if not stuck and not groups_are_known:
             stuck, *_ = stuck_devices(schedule, Meeting.ALL)
         for why in stuck.values():
             perhaps = perhaps or f"whether {why}"
     return (found[0] if all(found) else {}), perhaps
+
+
+def _waits_in_one_way(schedule: Schedule, kept: str | None) -> bool:
+    """Some device waits for ever when nothing happens that may not, or one such block alone, with those around it (and
+    with `kept` always). Two blocks may shut each other out: what needs both of them need not be."""
+    chosen = [frozenset(path) for path in _entered(schedule.events, kept)]
+    for ways in dict.fromkeys([frozenset[int](), *chosen[:_MOST_TURNS]]):
+        less = copy(schedule)
+        less.events = tuple(_left(schedule.events, ways, kept, count()))
+        stuck, dones_are_known, _ = stuck_devices(less, Meeting.KNOWN)
+        if stuck and dones_are_known:
+            return True
+    return False
+
+
+def _entered(events: Sequence[Event], kept: str | None) -> Iterator[tuple[int, ...]]:
+    """The blocks that are entered, by their numbers in order, each with those around it."""
+    path: list[int] = []
+    numbers = count()
+    for e in every(events):
+        if e.opcode == "enter" and e.within[-1] != kept:
+            path.append(next(numbers))
+            yield tuple(path)
+        elif e.opcode == "leave" and e.within[-1] != kept:
+            path.pop()
+
+
+def _left(events: Sequence[Event], ways: frozenset[int], kept: str | None, numbers: Iterator[int]) -> Iterator[Event]:
+    """The events outside of all blocks but some."""
+    out: list[bool] = []
+    for e in events:
+        if e.opcode == "enter" and e.within[-1] != kept:
+            out.append(next(numbers) not in ways)
+        inside = tuple(_left(e.inside, ways, kept, numbers))
+        if not any(out):
+            yield replace(e, inside=inside)
+        if e.opcode == "leave" and e.within[-1] != kept:
+            out.pop()
 
 
 def _other(e: Event) -> str:
