@@ -13,7 +13,8 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from hloproof.models.errors import InputError
-from hloproof.models.hlo.proto.attributes import attributes, braces, frontend_attributes, plain
+from hloproof.models.hlo.proto.attributes import attributes
+from hloproof.models.hlo.proto.forms import braces, frontend_attributes, plain
 from hloproof.models.hlo.proto.literals import literal_text
 from hloproof.models.hlo.proto.schema import SCHEMA
 from hloproof.models.hlo.proto.shapes import shape_of
