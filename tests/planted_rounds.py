@@ -273,7 +273,30 @@ _SIZE_SET: Final = entry(
 }""",
 )
 
+_KEPT_FOR_A_CALLEE: Final = loop(
+    """%kept = V get-tuple-element(%s), index=2
+  %m = V exponential(%v)
+  %k = V call(%kept), to_apply=%fn
+  %w = V add(%m, %k)
+  ROOT %t = STATE tuple(%next, %w, %kept)""",
+    3,
+    "  ROOT %lo = f32[8]{0} get-tuple-element(%loop), index=1\n",
+    before="  %kk = f32[8]{0} exponential(%a)\n",
+).replace(
+    "is_scheduled=true\n",
+    """is_scheduled=true
+
+%fn (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %e = f32[8]{0} negate(%p)
+}
+""",
+    1,
+)
+
 ROUNDS: Final = [
+    Planted("a state that a callee of the next turn reads", _KEPT_FOR_A_CALLEE, (("m", "kk"),)),
+    Planted("a callee over a state that the next turn reads", _KEPT_FOR_A_CALLEE, (("e", "kk"),)),
     Planted("two sorts of one operand, the first in its place", _SORTS, _FIRST),
     Planted("two sorts of one operand, the second in its place", _SORTS, (("y{1}", "x"),)),
     Planted(
