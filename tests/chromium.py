@@ -95,7 +95,8 @@ def page() -> Iterator[Page]:
     """A page of a browser that ends with the block."""
     assert PROGRAM is not None
     to_browser, from_browser = os.pipe(), os.pipe()
-    with TemporaryDirectory(prefix="chromium-") as home:
+    # Processes that the browser has begun may write for a moment after it has ended.
+    with TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True) as home:
         arguments = [
             *(PROGRAM, "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"),
             *("--no-first-run", "--disable-extensions", f"--user-data-dir={home}", "about:blank"),

@@ -49,6 +49,7 @@ WATCHED: Final[tuple[str, ...]] = (
     "models/indexing/elementwise.py",
     "models/indexing/collective.py",
     "models/indexing/composition/composer.py",
+    "models/indexing/composition/joins.py",
     "models/maps/indexing_map.py",
     "models/expressions/bounds.py",
     "models/simplifier/domain.py",
