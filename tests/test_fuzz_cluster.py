@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -28,18 +29,19 @@ def processes(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes
     started = [
         subprocess.Popen([*command, "--no-dashboard", "--scheduler-file", str(file)], env=environment, stderr=quiet)
     ]
-    deadline = time.monotonic() + 60
-    while not file.exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    import json
-
-    address = json.loads(file.read_text())["address"]
-    worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny"]
-    started += [subprocess.Popen([*worker, "--no-dashboard"], env=environment, stderr=quiet) for _ in range(2)]
-    yield address, started
-    for process in started:
-        process.kill()
-        process.wait()
+    try:
+        deadline = time.monotonic() + 60
+        # The file is there before its text is.
+        while not (file.exists() and file.read_text().endswith("}")) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        address = json.loads(file.read_text())["address"]
+        worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny"]
+        started += [subprocess.Popen([*worker, "--no-dashboard"], env=environment, stderr=quiet) for _ in range(2)]
+        yield address, started
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
 
 
 def test_a_lost_worker_loses_no_chunk(processes: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path) -> None:
