@@ -495,3 +495,25 @@ ONE_START = (
 def test_one_array_that_is_two_operands_holds_one_value(starts: str, verdict: str) -> None:
     """The definition has a value for each operand; where both are one array, maps may rely on that."""
     assert checked(TWICE.format(starts), ONE_START).verdict == verdict
+
+
+WHOLE_LINES = (
+    "x = f32[3,3] parameter(0)\ni = s32[2] parameter(1)\nROOT r = f32[3] gather(x, i), offset_dims={0}, "
+    "collapsed_slice_dims={1}, start_index_map={1,0}, index_vector_dim=0, slice_sizes={3,1}"
+)
+OF_WHOLE_LINES = (
+    "output-to-input 0 (d0){{rt0, rt1}} -> (d0 + rt1, rt0), domain: d0 in [0, 2], rt0 in [0, 2], rt1 in [0, {1}]\n"
+    "    runtime variables:\n    rt0: operand(1); (d0) -> (0), domain: d0 in [0, 2]\n"
+    "    rt1: operand(1); (d0) -> ({0}), domain: d0 in [0, 2]"
+)
+
+
+@pytest.mark.parametrize(
+    ("element", "last", "verdict"),
+    [("1", 0, "proved"), ("0", 0, "proved"), ("2", 0, "refuted"), ("1", 1, "refuted"), ("0", 1, "refuted")],
+)
+def test_what_is_cut_to_one_value_may_be_read_anywhere(element: str, last: int, verdict: str) -> None:
+    """A slice of the whole dimension starts at 0 whatever the indices hold; but there has to be such an element."""
+    found = checked(WHOLE_LINES, OF_WHOLE_LINES.format(element, last))
+    assert found.verdict.value == verdict
+    assert checked(WHOLE_LINES, OF_WHOLE_LINES.format(element, last), how=How(cross=True)).verdict.value == verdict

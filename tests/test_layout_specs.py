@@ -118,6 +118,15 @@ PLACES = [
     ("s4[3]{0:E(4)}", "bitcast u16[1]", "unknown"),
     ("s4[4]{0:E(4)}", "bitcast u16[1]", "proved"),
     ("s4[2]{0:E(4)}", "bitcast u16[1]", "refuted"),
+    # Equally many elements, of other widths: what one side has beyond lies on padding, whole, whichever side it is.
+    ("f32[2]{0:T(4)}", "bitcast f64[2]{0}", "proved"),
+    ("f64[2]{0}", "bitcast f32[2]{0:T(4)}", "proved"),
+    ("f32[3]{0:T(4)}", "bitcast f64[2]{0}", "refuted"),
+    ("f64[2]{0}", "bitcast f32[3]{0:T(4)}", "refuted"),
+    ("f32[2]{0:T(4)}", "bitcast f64[1]{0:T(2)}", "proved"),  # equally many bits of data: each is kept
+    ("f32[2]{0:T(4)}", "bitcast f64[1]{0}", "refuted"),  # not the same memory
+    ("f32[2,1]{1,0:T(1,2)}", "bitcast f64[2]{0}", "refuted"),  # each f64 is half padding
+    ("f32[2,2]{1,0:T(1,4)}", "bitcast f64[2]{0:T(4)}", "refuted"),  # as much data, in other places
 ]
 
 

@@ -120,9 +120,12 @@ _ENTRIES: Final = (
     ClaimEntry(
         "bitcast",
         "instruction",
-        "A bitcast keeps every element at its place in memory, bit for bit.",
-        "Each logical element of the result lies where the element of the operand that it is said to be lies, layouts "
-        "included; where element counts differ, what is left over is padding.",
+        "A bitcast leaves memory as it is, and no element is torn apart.",
+        "Both sides take equally many bits of memory, padding included, and each element of the result lies where the "
+        "element of the operand that it is said to be lies. Where both have equally many bits of data, each bit of one "
+        "is one of the other. Else the side with more has all of the other's, and what it has beyond is whole elements "
+        "on padding there: a bitcast to less leaves elements out, and what one to more has beyond holds whatever the "
+        "padding does. Counts and types of elements may differ, as in XLA, which asks for equal sizes alone.",
         "bitcast of f32[2,3]{1,0} to f32[3,2]{0,1}: a transpose of the index, nothing moves.",
         "bitcast of f32[2,3]{1,0} to f32[3,2]{1,0} said to be a transpose: result (0, 1) lies at 1, operand (1, 0) at 3.",
     ),

@@ -21,6 +21,7 @@ from hloproof.definitions import define
 from hloproof.definitions.variables import array_in, arrays_of
 from hloproof.engines.door import Prove
 from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.expr import Const, Expr, Var, substitute
 from hloproof.models.hlo.body_use import body_uses, ignores_unfollowed
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation, device_counts
 from hloproof.models.hlo.shape import ArrayShape, Shape, ShapeIndex, leaves
@@ -29,6 +30,7 @@ from hloproof.models.indexing import OperandMaps
 from hloproof.models.indexing.composition.sizes import operand_number
 from hloproof.models.maps.indexing_map import (
     READER,
+    Constraint,
     IndexingMap,
     RuntimeVariable,
     array_of_sizes,
@@ -68,12 +70,14 @@ def as_defined(
     about = Subject(op, output, claimed.operand, arrays[output][1], operand, claimed.direction)
     given = [m for m in claimed.maps if not m.is_trivially_empty]  # all empty maps are one: no map
     said = [of_types(_by_operand(m, computation, instruction), _shapes_of_operands(op)) for m in given]
-    own = OperandMaps(claimed.operand, definition.kind, tuple(said))
+    own, of_many = (
+        OperandMaps(claimed.operand, definition.kind, tuple(maps)) for maps in (said, map(_of_many_values, said))
+    )
     parts = [p for m in said for p in owed_values(m)]
     found = _proved(parts, ask)
     if found.verdict is Verdict.PROVED:
         # Where only a bound is known, all that is judged is that the maps stay inside of the arrays.
-        owed = [] if definition.kind == "bound" else definition_parts(about, own, definition)
+        owed = [] if definition.kind == "bound" else definition_parts(about, of_many, definition)
         found = _proved([*in_bounds_parts(about, own, definition.group_size), *owed], ask)
     if definition.kind == "bound" and found.verdict is Verdict.PROVED:
         raise NotModelled(f"only a bound of what {op.opcode} reads is known")
@@ -91,6 +95,27 @@ def as_defined(
             Verdict.UNKNOWN, reason=f"the maps differ for some contents of {fixed}, which follows from constants"
         )
     return found
+
+
+def _of_many_values(m: IndexingMap) -> IndexingMap:
+    """The map without runtime variables of one value: what is read is cut to it, so that it does not matter which
+    element that is, and no read of the operation has to be found for it."""
+    if m.replica is not None:
+        return m
+    kept: list[RuntimeVariable] = []
+    into: dict[str, Expr] = {}
+    for k, v in enumerate(m.runtime):
+        if v.interval.is_point:
+            into[f"rt{k}"] = Const(v.interval.lower)
+        else:
+            into[f"rt{k}"] = Var(f"rt{len(kept)}")
+            kept.append(v)
+    return replace(
+        m,
+        results=tuple(substitute(e, into) for e in m.results),
+        constraints=tuple(Constraint(substitute(c.expr, into), c.interval) for c in m.constraints),
+        runtime=tuple(kept),
+    )
 
 
 def _is_fixed(computation: Computation, name: str) -> bool:

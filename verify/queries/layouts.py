@@ -189,8 +189,8 @@ def maps_of(text: str) -> LayoutAnswer:
 
 def compared(one: str, two: str, how: How = HOW) -> LayoutAnswer:
     """Two shapes with layouts: whether every element has the same position in both (where their sizes agree), and
-    whether a bitcast from one to the other keeps every bit. The verdict is that of the positions where the sizes
-    agree, else that of the bitcast.
+    whether a bitcast from one to the other is right, as the claim has it. The verdict is that of the positions where
+    the sizes agree, else that of the bitcast.
 
     Raises InputError, and LookupError for what is no array.
     """

@@ -1,9 +1,10 @@
-"""What is claimed of a bitcast: memory is not touched, and every element stays where it is, bit for bit.
+"""What is claimed of a bitcast: memory is not touched, and no element is torn apart.
 
 Elements are compared in atoms, as large as the smaller element of the two sides. Both sides take equally many bits,
 padding included. With equally many bits of data, each atom that belongs to an element of one side belongs to an
 element of the other. Where one side has more, it keeps all of the other's, and what it has beyond is whole elements on
-padding there.
+padding there. How many elements there are says nothing, as XLA's verifier compares sizes in memory alone; its evaluator
+takes results with less data than the operand, too.
 """
 
 from __future__ import annotations
