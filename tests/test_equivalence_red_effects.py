@@ -525,13 +525,13 @@ def test_a_flag_that_is_false_is_one_that_is_left_out(opcode: str) -> None:
 
 
 WITHOUT_MEANING = {
-    "backend_config": "hints, but for calls; of loops what it says of their turns is a promise",
+    "backend_config": "not for operations without it: see test_written_beside",
     "control-predecessors": "an order, which effects keep",
-    "frontend_attributes": "hints, but for calls and peers; when a permutation carries anything is a promise",
+    "frontend_attributes": "not for operations without them: see test_written_beside",
     "metadata": "where it comes from",
     "origin": "where it comes from",
     "original_value": "where it comes from",
-    "parameter_replication": "what is given to a parameter",
+    "parameter_replication": "a promise of what is given to a parameter of the entry: see test_written_beside",
     "sharding": "where parts lie, but for calls and what comes from outside",
     "statistics": "what was measured",
 }

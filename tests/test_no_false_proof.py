@@ -20,6 +20,7 @@ import test_copies_inserted
 import test_effects_in_flight
 import test_effects_of_callees
 import test_in_place_fusions
+import test_written_beside
 from planted_layouts import HANDED_OVER, IN_FLIGHT, LIBRARIES, MADE, NAMED
 from planted_plans import PLANTED
 from planted_rounds import ROUNDS
@@ -484,6 +485,12 @@ def _of_pairs() -> list[Row]:
     wrong, right = (test_copies_inserted.scattered(values) for values in "kq")
     test = "test_copies_inserted::test_an_array_that_is_turned_round_in_its_own_buffer_is_not_proved"
     rows.append(Row("5: an array turned round in its own buffer", "hlo", wrong, right, test, comes_to="unknown"))
+    test = "test_written_beside::test_claims_about_an_operation_of_which_something_is_not_known_are_unknown"
+    wrong, right = test_written_beside.fused("", test_written_beside.FOO), test_written_beside.fused("")
+    rows.append(Row("words beside an operation that no table knows", "hlo", wrong, right, test, comes_to="unknown"))
+    wrong = test_written_beside.bitcast('backend_config={"bitcast_backend_config":{"result_layout":{}}}')
+    right = test_written_beside.bitcast('backend_config={"operation_queue_id":"1"}')
+    rows.append(Row("a bitcast of layouts of its backend's", "hlo", wrong, right, test, comes_to="unknown"))
     return rows
 
 

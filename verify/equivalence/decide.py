@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Certificate, Mismatch, Result, Tier
+from hloproof.equivalence.beside import unknown_of_module
 from hloproof.equivalence.boundary import check_boundary
 from hloproof.equivalence.checker import check
 from hloproof.equivalence.effects import paired
@@ -59,6 +60,8 @@ def decide(
     except _SLIPS as error:
         return Result(Verdict.INTERNAL, f"the matcher failed: {type(error).__name__}: {error}")
     if steps is None:
+        if graph.unknown:
+            reason = f"{reason}; not known is what these say: {', '.join(sorted(graph.unknown))}"
         return Result(Verdict.UNKNOWN, reason, mismatch=failed)
     # A new set of rules: what the matcher remembered, settled or counted as used is not there when its steps are read.
     rules = Rules(graph, tier)
@@ -104,6 +107,8 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], frozens
     # Partition and replica ids are free nodes of the graph; with other counts they would range over other devices.
     if device_counts(before) != device_counts(after):
         raise Denied("the modules run on different numbers of devices")
+    if names := sorted({name for name, _ in unknown_of_module(before) ^ unknown_of_module(after)}):
+        raise NotModelled(f"{', '.join(names)} of a module, of which it is not known what it says")
     reader = GraphReader()
     try:
         ours, theirs = reader.read(before, 0), reader.read(after, 1)

@@ -126,6 +126,8 @@ class Graph:
 
     def __init__(self) -> None:
         self.nodes: dict[tuple[Any, ...], Node] = {}
+        self.unknown: set[str] = set()
+        """What is written beside operations, of which it is not known what it says."""
         self._fresh = 0
 
     def node(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hloproof.equivalence.answer import Place
+from hloproof.equivalence.beside import of_unknown, promises_of, promises_of_module, unknown_key, written_beside
 from hloproof.equivalence.constant_folds import ConstantFolds
 from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
 from hloproof.equivalence.endings import Ending
@@ -85,7 +86,8 @@ class GraphReader:
     def read(self, module: Module, side: Side) -> ReadModule:
         """One module. Raises NotModelled."""
         self.module, self.side = module, side
-        self.effects, self.occurrences, self.functions, self.promises = Effects(), Counter(), {}, set()
+        self.effects, self.occurrences, self.functions = Effects(), Counter(), {}
+        self.promises = set(promises_of_module(module))
         self.endings, self.endings_inside = [], []
         parameters = [self.parameter(p.shape, (number,)) for number, p in enumerate(module.entry.parameters)]
         result = self.computation(module.entry, parameters, 0, ())
@@ -128,13 +130,14 @@ class GraphReader:
             first = len(self.effects.nodes)
             if instruction.opcode == "parameter":
                 number = instruction.parameter_number or 0
-                values[instruction.name] = arguments[number]
+                values[instruction.name] = self.with_words(instruction, [], arguments[number], computation, path, first)
                 if number < len(standing):
                     earlier[instruction.name] = standing[number]
                 continue
             given = [values[o] for o in instruction.operands]
             self.standing, self.inside = [earlier.get(o, NOTHING) for o in instruction.operands], None
             value = self.instruction(instruction, given, computation, level, path)
+            value = self.with_words(instruction, given, value, computation, path, first)
             values[instruction.name] = value
             if not values.keys() >= {*waited_for(instruction)}:
                 self.effects.unordered = instruction.name
@@ -146,6 +149,30 @@ class GraphReader:
                     node.places[self.side] = place
         self.inside = earlier.get(computation.root_name, NOTHING)
         return values[computation.root_name]
+
+    def with_words(
+        self,
+        i: Instruction,
+        given: list[ValueTree],
+        value: ValueTree,
+        computation: Computation,
+        path: tuple[Any, ...],
+        first: int,
+    ) -> ValueTree:
+        """What the instruction gives, with what is written beside it; its effects are those from number `first` on."""
+        if not i.attributes.pairs:
+            return value
+        found, about = written_beside(i, computation)
+        operands = [node for tree in given for node in leaves_of(tree)] if found else []
+        self.promises.update(promises_of(found, about, path, operands))
+        key = unknown_key(found, about)
+        if not key:
+            return value
+        self.graph.unknown.update(f"{b.name} of {i.opcode}" for b in found if b.kind == "unknown")
+        if len(self.effects.nodes) > first:
+            name = next(b.name for b in found if b.kind == "unknown")
+            raise NotModelled(f"{name} of {i.opcode}, which has effects")
+        return of_unknown(self.graph, value, key, operands)
 
     def instruction(
         self, i: Instruction, given: list[ValueTree], computation: Computation, level: int, path: tuple[Any, ...]

@@ -12,6 +12,7 @@ from hloproof.engines.door import How
 from hloproof.models.dataflow.async_sugar import desugar, has_sugar
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, AttributeValue, ComputationRef
+from hloproof.models.hlo.beside import UnknownInside
 from hloproof.models.hlo.body_use import body_uses
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation, device_counts
 from hloproof.models.hlo.opcodes import COMPOSED
@@ -37,6 +38,7 @@ class InstructionClaims:
         self.fresh: dict[Operation, OperationVerdicts] = {}
         """Those of this run, which are filled in when the prover settles."""
         self._composer: Composer | None = None
+        self._unknown: UnknownInside | None = None
         self._first: dict[Hashable, list[Owed]] = {}
         """What the first of several fusions, calls, conditionals or loops with equal bodies owes, by their key."""
         self._equal: dict[Hashable, OperationVerdicts] = {}
@@ -48,6 +50,7 @@ class InstructionClaims:
         replicas, partitions = device_counts(module)
         generic = desugar(module) if has_sugar(module) else module
         self._composer = composer_of(generic, replicas, partitions)
+        self._unknown = UnknownInside(generic)
         # Bodies are told apart by numbers that the composer of one module gives them: another module's begin anew.
         self._first.clear()
         self._equal.clear()
@@ -66,9 +69,11 @@ class InstructionClaims:
     def _verdicts(
         self, computation: Computation, instruction: Instruction, replicas: int, partitions: int
     ) -> OperationVerdicts:
-        assert self._composer is not None
+        assert self._composer is not None and self._unknown is not None
         uses = body_uses(self._composer.module, instruction)
         operation = Operation.of(instruction, computation, replicas, partitions, uses)
+        if instruction.operands and (words := self._unknown.of(instruction)):
+            return self._prover.add(lambda: _not_known(operation, words), instruction.name)
         if operation.opcode in COMPOSED:
             return self._composed(computation, instruction, operation)
         operation = _without_bodies(operation)
@@ -132,6 +137,15 @@ def _owed(operation: Operation, index_width: int) -> Iterable[Owed]:
         yield from given_up(operation, str(error))
         raise
     yield from claims
+
+
+def _not_known(operation: Operation, words: Iterable[str]) -> Iterable[Owed]:
+    """What is owed of an operation that a backend may take for another one."""
+    from hloproof.claims.operations.owed import given_up
+
+    reason = f"it is not known what {', '.join(sorted(words))} says"
+    yield from given_up(operation, reason)
+    raise NotModelled(reason)
 
 
 def _without_bodies(operation: Operation) -> Operation:

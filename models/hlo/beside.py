@@ -1,0 +1,322 @@
+"""What is written beside an operation: configurations of backends, and attributes that frontends hand through.
+
+Neither is part of HLO, and a backend may do with them what it likes. So nothing of it is passed over by default: a
+table says which names have no meaning for what is computed, which are read where their operation is, and which promise
+something of it. All else is not known, and whoever claims something of such an operation says `unknown`, and the name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.attributes import AttributeValue, Quoted, Word
+from hloproof.models.hlo.module import Instruction, Module
+from hloproof.models.hlo.shape import leaves
+from hloproof.models.hlo.text.lexer import Scanner
+
+Kind = Literal["silent", "read", "promise", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Something that is written beside an operation and counts: a promise, or what nobody here knows."""
+
+    name: str
+    """`backend_config.dynamic_slice_config`, say."""
+    kind: Literal["promise", "unknown"]
+    value: str
+
+
+CONFIGURATION: Final = """
+* | silent | operation_queue_id wait_on_operation_queues force_earliest_schedule device_type | where and when it runs
+* | silent | reification_cost | an estimate of time
+* | silent | outer_dimension_partitions | how many threads share the work
+* | silent | sizes | the tiles of a kernel
+fusion | silent | fusion_config.kind | which kernel is made
+fusion | silent | fusion_backend_config.kind fusion_backend_config.triton_gemm_config | which kernel is made
+fusion | silent | fusion_backend_config.block_level_fusion_config | the tiles of a kernel
+fusion | silent | fusion_backend_config.custom_fusion_config | which kernel does what the computation says
+fusion | silent | fusion_backend_config.cudnn_fusion_config fusion_backend_config.reification_cost | which plan is taken
+@collective | silent | collective_backend_config.is_sync collective_backend_config.is_pipelined | when it runs
+@collective | silent | collective_backend_config.no_parallel_custom_call | when it runs
+@collective | silent | collective_backend_config.reification_cost | an estimate of time
+@collective | silent | collective_backend_config.backend collective_backend_config.collectives_mode | by what it runs
+@collective | silent | collective_backend_config.kernel_strategy | by what it runs
+@asynchronous | silent | is_sync | when it runs; liveness reads it
+while | read | known_trip_count known_init_step known_induction_variable | a promise, which `trip_count` reads
+while | read | dynamic_variable_tuple_indices | the same
+@slice | promise | dynamic_slice_config | which bytes a copy in its place reads or writes in each turn of a loop
+"""
+"""Opcodes, what becomes of a name, the names, and why: names of fields at the top of a `backend_config`, or below
+one of these. Of a name that stands here without a dot everything below is meant."""
+
+FRONTEND: Final = """
+* | silent | xla.sdy.* | where parts of arrays lie
+* | silent | _xla_compute_type _xla_stream_annotation _scheduling_group_id | where and when it runs
+* | silent | inlineable xla_cpu_small_call MUST_FUSE MAXIMAL_FUSE | how it is compiled
+* | silent | _xla_collective_matmul fingerprint_before_lhs | how it is compiled
+* | silent | grad_x grad_y | of which argument it is a gradient
+call | silent | composite.* | the name of what the call stands for
+@permute | read | _xla_send_recv_validation | in which turns it carries anything, a promise (see `carried_when`)
+"""
+"""The same of `frontend_attributes`; `*` at the end of a name stands for any rest."""
+
+_SLICES: Final = frozenset({"slice", "dynamic-slice", "dynamic-update-slice", "fusion", "copy", "copy-start"})
+_COLLECTIVE: Final = re.compile(
+    r"(all-gather|all-reduce|all-to-all|ragged-all-to-all|reduce-scatter|collective-permute|collective-broadcast"
+    r"|send|recv|async)(-start|-update|-done)?"
+)
+_ASYNCHRONOUS: Final = re.compile(r".*-(start|update|done)")
+
+_CALLS: Final = frozenset({"custom-call"})
+"""What is written beside a call of a library is part of what is called."""
+_PEERS: Final = frozenset({"send", "recv", "send-done", "recv-done"})
+"""Attributes of frontends name the partner of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamesRow:
+    """A line of a table: opcodes, what becomes of the names, and the names."""
+
+    opcodes: str
+    kind: Kind
+    names: tuple[str, ...]
+
+    def means(self, opcode: str) -> bool:
+        """Whether it is about operations of this opcode."""
+        match self.opcodes:
+            case "*":
+                return True
+            case "@collective":
+                return _COLLECTIVE.fullmatch(opcode) is not None
+            case "@asynchronous":
+                return _ASYNCHRONOUS.fullmatch(opcode) is not None
+            case "@permute":
+                return opcode.startswith(("collective-permute", "async-start"))
+            case "@slice":
+                return opcode in _SLICES
+        return opcode == self.opcodes
+
+
+def rows_of(table: str) -> tuple[NamesRow, ...]:
+    """The lines of a table."""
+    out: list[NamesRow] = []
+    for line in table.strip().splitlines():
+        opcodes, kind, names, _ = (part.strip() for part in line.split(" | "))
+        assert kind in ("silent", "read", "promise")
+        out.append(NamesRow(opcodes, kind, tuple(names.split())))  # type: ignore[arg-type]
+    return tuple(out)
+
+
+_CONFIGURATION: Final = rows_of(CONFIGURATION)
+_FRONTEND: Final = rows_of(FRONTEND)
+
+
+def _same(name: str, known: str) -> bool:
+    """Names of fields may also be written as in `knownTripCount`."""
+    if known.endswith("*"):
+        return name.startswith(known[:-1])
+    return name == known or _plain(name) == _plain(known)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def kind_of(opcode: str, name: str, rows: Iterable[NamesRow]) -> Kind:
+    """What the name is beside an operation of this opcode, as the table says."""
+    return next((r.kind for r in rows if r.means(opcode) and any(_same(name, n) for n in r.names)), "unknown")
+
+
+def beside(i: Instruction) -> tuple[Beside, ...]:
+    """What is written beside the instruction and counts. That of calls of libraries is not here: it is part of them."""
+    out: list[Beside] = []
+    for name, value in i.attributes.pairs:
+        if name == "backend_config" and i.opcode not in _CALLS:
+            out += _of_configuration(i.opcode, value)
+        elif name == "frontend_attributes" and i.opcode not in _CALLS | _PEERS:
+            out += _of_frontend(i.opcode, value)
+    return tuple(out)
+
+
+def unknown_beside(i: Instruction) -> tuple[str, ...]:
+    """What is written beside the instruction and is not known here: names, and whose they are."""
+    return tuple(f"{b.name} of {i.opcode}" for b in beside(i) if b.kind == "unknown")
+
+
+class UnknownInside:
+    """What is written beside instructions and is not known, in the computations that they call as well."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._found: dict[str, frozenset[str]] = {}
+
+    def of(self, i: Instruction) -> frozenset[str]:
+        """The names, for the instruction and all that it calls."""
+        waiting = list(i.attributes.computations())
+        while waiting:
+            name = waiting[-1]
+            computation = self._module.by_name.get(name)
+            inner = [] if computation is None else computation.instructions
+            called = [
+                n for k in inner for n in k.attributes.computations() if n not in self._found and n not in waiting
+            ]
+            if name not in self._found and called:
+                waiting += called
+                continue
+            waiting.pop()
+            own = (names for k in inner for names in (unknown_beside(k), *self._below(k)))
+            self._found.setdefault(name, frozenset().union(*own))
+        return frozenset(unknown_beside(i)).union(*self._below(i))
+
+    def _below(self, i: Instruction) -> list[frozenset[str]]:
+        return [self._found.get(name, frozenset()) for name in i.attributes.computations()]
+
+
+def configuration(value: AttributeValue) -> dict[str, Any] | None:
+    """The object that a `backend_config` holds, of which each name is given once; None for anything else."""
+    text = _text(value)
+    if isinstance(value, Quoted):
+        text = text.replace('\\"', '"')
+    for strict in (text, _BARE_NAME.sub(lambda m: m[0] if m[1] is None else f'"{m[1]}"', text)):
+        try:
+            found = json.loads(strict, object_pairs_hook=_once)
+        except (ValueError, RecursionError):
+            continue
+        return found if isinstance(found, dict) else None
+    return None
+
+
+_BARE_NAME: Final = re.compile(r'"(?:[^"\\]|\\.)*"|([A-Za-z_]\w*)(?=\s*:)', re.ASCII | re.DOTALL)
+"""Names of fields may stand without quotes: the second group, outside of strings."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len({_plain(name) for name, _ in pairs}) < len(pairs):
+        raise ValueError("a name is given twice")
+    return dict(pairs)
+
+
+def only_known(config: Mapping[str, Any], opcode: str, *own: str) -> bool:
+    """Whether a configuration says nothing, beside what stands below the names `own`, that counts and is not known."""
+    rest = {name: value for name, value in config.items() if name not in own}
+    return not any(_counted(opcode, name, value) for name, value in rest.items())
+
+
+@lru_cache(maxsize=1 << 12)
+def _of_configuration(opcode: str, value: AttributeValue) -> Sequence[Beside]:
+    text = _text(value)
+    if text.strip() in ("", "{}"):
+        return []
+    config = configuration(value)
+    if config is None:
+        # Whoever reads it another way finds the fields of a loop by their names: see `trip_count`.
+        return [] if opcode == "while" and _of_a_loop(text) else [Beside("backend_config", "unknown", text)]
+    return [b for name, inner in config.items() for b in _counted(opcode, name, inner)]
+
+
+def _of_a_loop(text: str) -> bool:
+    plain = _plain(text)
+    return any(_plain(n) in plain for r in _CONFIGURATION if (r.opcodes, r.kind) == ("while", "read") for n in r.names)
+
+
+def _counted(opcode: str, name: str, value: Any) -> list[Beside]:
+    """What of a field and of those below it counts."""
+    kind = kind_of(opcode, name, _CONFIGURATION)
+    if kind in ("silent", "read"):
+        return []
+    if kind == "promise":
+        return [] if value is None else [_said(_as_known(name), "promise", value)]
+    if _is_default(value):
+        return []
+    if isinstance(value, dict) and value:
+        below = {f"{name}.{inner}": v for inner, v in value.items()}
+        kinds = {path: kind_of(opcode, path, _CONFIGURATION) for path in below}
+        if any(k != "unknown" for k in kinds.values()):
+            return [
+                _said(path, "unknown", v)
+                for path, v in below.items()
+                if kinds[path] == "unknown" and not _is_default(v)
+            ]
+    return [_said(name, "unknown", value)]
+
+
+def _as_known(name: str) -> str:
+    return next(n for r in _CONFIGURATION for n in r.names if _same(name, n))
+
+
+def _said(name: str, kind: Literal["promise", "unknown"], value: Any) -> Beside:
+    return Beside(f"backend_config.{name}", kind, json.dumps(value, sort_keys=True))
+
+
+def _is_default(value: Any) -> bool:
+    """Whether a field of this value is one that is left out. A message that is there and empty is not."""
+    return value is None or value in ("", "0", [], False)
+
+
+_KEY: Final = re.compile(r"[^\s={},\"]+")
+_BARE: Final = re.compile(r"[^\s,{}\"]+")
+
+
+def frontend_entries(text: str) -> dict[str, str] | None:
+    """The attributes by their names; None for what is no list of them, or names one twice."""
+    scanner = Scanner(text)
+    out: dict[str, str] = {}
+    try:
+        scanner.expect("{", "before the attributes")
+        while not scanner.accept("}"):
+            if out:
+                scanner.expect(",", "among the attributes")
+            scanner.skip()
+            key = scanner.match(_KEY)
+            scanner.expect("=", "behind the name of an attribute")
+            scanner.skip()
+            first = scanner.peek()
+            if key is None or key.group() in out:
+                return None
+            if first == '"':
+                out[key.group()] = scanner.string("a value")
+            elif first == "{":
+                out[key.group()] = scanner.group()
+            else:
+                bare = scanner.match(_BARE)
+                if bare is None:
+                    return None
+                out[key.group()] = bare.group()
+    except InputError:
+        return None
+    return out if scanner.at_end() else None
+
+
+@lru_cache(maxsize=1 << 12)
+def _of_frontend(opcode: str, value: AttributeValue) -> Sequence[Beside]:
+    text = _text(value)
+    if text.strip() in ("", "{}"):
+        return []
+    entries = frontend_entries(text)
+    if entries is None:
+        return [Beside("frontend_attributes", "unknown", text)]
+    return [
+        Beside(f"frontend_attributes.{name}", "unknown", told)
+        for name, told in entries.items()
+        if kind_of(opcode, name, _FRONTEND) == "unknown"
+    ]
+
+
+def _text(value: AttributeValue) -> str:
+    return value.text if isinstance(value, Quoted | Word) else repr(value)
+
+
+def replicated(i: Instruction) -> tuple[bool, ...]:
+    """Of which arrays of a parameter it is promised that all replicas are given the same; () where of none."""
+    flags = i.attributes.get("parameter_replication")
+    if not isinstance(flags, tuple):
+        flags = (flags,) * sum(1 for _ in leaves(i.shape)) if flags == Word("{true}") else ()
+    told = tuple(f == Word("true") for f in flags)
+    return told if any(told) else ()

@@ -1,0 +1,251 @@
+"""What is written beside operations and is no part of HLO: a name stands in one class, and all others are unknown."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from red_pairs import entry
+
+from hloproof.cli import run
+from hloproof.equivalence import decide
+from hloproof.models.hlo.attributes import Attributes, Word
+from hloproof.models.hlo.beside import (
+    CONFIGURATION,
+    FRONTEND,
+    UnknownInside,
+    beside,
+    configuration,
+    frontend_entries,
+    kind_of,
+    rows_of,
+)
+from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.opcodes import OPCODES
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ArrayShape
+
+CORPUS = Path(__file__).parents[1].parent / "shared" / "corpus"
+FOO = 'frontend_attributes={foo="1"}'
+TWO_TYPES = "f {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)SAID\n}\n"
+
+
+def beside_one(said: str, opcode: str = "add", of: str = "f32[4]") -> str:
+    return entry(f"p = {of} parameter(0)", f"q = {of} {opcode}(p, p)", f"ROOT r = {of} negate(q)").replace(
+        f"{opcode}(p, p)", f"{opcode}(p, p){said and ', ' + said}"
+    )
+
+
+def fused(said: str, inside: str = "") -> str:
+    body = f"f {{\n a = f32[4] parameter(0)\n ROOT c = f32[4] sine(a){inside and ', ' + inside}\n}}\n"
+    return entry(
+        "p = f32[4] parameter(0)", f"ROOT r = f32[4] fusion(p), kind=kLoop, calls=f{said and ', ' + said}", before=body
+    )
+
+
+def reduced(said: str) -> str:
+    return entry(
+        "p = f32[4] parameter(0)",
+        "z = f32[] constant(0)",
+        "ROOT r = f32[] reduce(p, z), dimensions={0}, to_apply=f",
+        before=TWO_TYPES.replace("SAID", said and ", " + said),
+    )
+
+
+def bitcast(said: str) -> str:
+    return entry("p = f32[2,3]{1,0} parameter(0)", f"ROOT r = f32[3,2]{{1,0}} bitcast(p){said and ', ' + said}")
+
+
+def put_out(said: str) -> str:
+    return entry(
+        "p = f32[2] parameter(0)",
+        "t = token[] after-all()",
+        f"o = token[] outfeed(p, t), outfeed_shape=f32[2]{said and ', ' + said}",
+        "ROOT r = f32[2] negate(p)",
+    )
+
+
+def sliced(said: str, order: str = "{1,0}") -> str:
+    return entry(
+        f"p = f32[8,2]{order} parameter(0)",
+        "i = s32[] parameter(1)",
+        "z = s32[] constant(0)",
+        f"ROOT r = f32[1,2] dynamic-slice(p, i, z), dynamic_slice_sizes={{1,2}}{said and ', ' + said}",
+    )
+
+
+def given(said: str) -> str:
+    return entry(f"p = f32[4] parameter(0){said and ', ' + said}", "ROOT r = f32[4] negate(p)")
+
+
+UNKNOWN = [
+    (beside_one, FOO, 'frontend_attributes={xla.sdy.sharding="foo=1"}'),
+    (beside_one, 'frontend_attributes={xla.sdy.x="1",foo={a=1}}', "frontend_attributes={}"),
+    (beside_one, 'frontend_attributes={xla.sdy.x="1",xla.sdy.x="2"}', 'frontend_attributes={xla.sdy.x="1"}'),
+    (beside_one, 'backend_config={"foo":"1"}', 'backend_config={"foo":"0"}'),
+    (beside_one, 'backend_config="{\\"foo\\":1}"', 'backend_config="{\\"sizes\\":[1]}"'),
+    (beside_one, 'backend_config={"foo":{}}', 'backend_config={"foo":[]}'),
+    (beside_one, "backend_config={sizes:[4],foo:1}", "backend_config={sizes:[4]}"),
+    (beside_one, 'backend_config="any words"', 'backend_config=""'),
+    (
+        beside_one,
+        'backend_config={"operationQueueId":"3","operation_queue_id":"4"}',
+        'backend_config={"operationQueueId":"3"}',
+    ),
+    (beside_one, 'backend_config={"fusion_backend_config":{"kind":"x"}}', 'backend_config={"device_type":"HOST"}'),
+    (beside_one, 'backend_config={"known_trip_count":{"n":"1"}}', 'backend_config={"reification_cost":[]}'),
+    (beside_one, 'backend_config={"dynamic_slice_config":{}}', "backend_config={}"),
+    (
+        fused,
+        'backend_config={"fusion_backend_config":{"kind":"__triton","foo":1}}',
+        'backend_config={"fusion_backend_config":{"kind":"__triton","block_level_fusion_config":{"num_warps":"4"}}}',
+    ),
+    (lambda said: fused("", said), FOO, "frontend_attributes={MUST_FUSE=1}"),
+    (reduced, FOO, 'frontend_attributes={inlineable="false"}'),
+    (
+        bitcast,
+        'backend_config={"bitcast_backend_config":{"result_layout":{"minor_to_major":["0","1"]}}}',
+        'backend_config={"force_earliest_schedule":true}',
+    ),
+    (put_out, 'backend_config={"foo":"1"}', 'backend_config={"operation_queue_id":"1"}'),
+    (put_out, FOO, 'frontend_attributes={_scheduling_group_id="1"}'),
+    (given, FOO, 'frontend_attributes={xla.sdy.sharding="x"}'),
+]
+
+
+@pytest.mark.parametrize("make, wrong, right", UNKNOWN, ids=[w for _, w, _ in UNKNOWN])
+def test_what_no_table_knows_may_change_what_is_computed(make, wrong: str, right: str) -> None:  # type: ignore[no-untyped-def]
+    """The twin says something that has no meaning, and is proved without a word."""
+    plain = parse_module(make(""))
+    for pair in ((plain, parse_module(make(wrong))), (parse_module(make(wrong)), plain)):
+        found = decide(*pair, "exact")
+        assert found.verdict == "unknown" and ("backend_config" in found.reason or "frontend_attr" in found.reason)
+    twin = decide(plain, parse_module(make(right)), "exact")
+    assert (twin.verdict, [*twin.axioms]) == ("proved", [])
+
+
+def test_the_same_words_beside_the_same_operation_say_the_same() -> None:
+    for make in (beside_one, fused, reduced, given):
+        found = decide(parse_module(make(FOO)), parse_module(make(FOO)), "exact")
+        assert (found.verdict, [*found.axioms]) == ("proved", [])
+    other = FOO.replace("1", "2")
+    assert decide(parse_module(beside_one(FOO)), parse_module(beside_one(other)), "exact").verdict == "unknown"
+    inlined = entry("p = f32[4] parameter(0)", f"ROOT c = f32[4] sine(p), {FOO}")
+    assert decide(parse_module(fused("", FOO)), parse_module(inlined), "exact").verdict == "proved"
+    moved = beside_one("").replace("negate(q)", f"negate(q), {FOO}")
+    assert decide(parse_module(beside_one(FOO)), parse_module(moved), "exact").verdict == "unknown"
+
+
+def places(offset: int) -> str:
+    return f'backend_config={{"dynamic_slice_config":{{"byte_offset":"{offset}","byte_stride":"0"}}}}'
+
+
+def test_where_a_copy_reads_is_a_promise_as_its_operand_lies_in_memory() -> None:
+    told = [("promised: dynamic_slice_config of dynamic-slice", "exact")]
+    for before, after, promised in [
+        (sliced(""), sliced(places(8)), told),
+        (sliced(""), sliced('backend_config={"dynamicSliceConfig":{}}'), told),
+        (sliced(places(8)), sliced(places(16)), told),
+        (sliced(places(8), "{0,1}"), sliced(places(8)), told),
+        (sliced(places(8)), sliced(places(8)), []),
+        (sliced(places(8)), sliced(""), []),
+    ]:
+        found = decide(parse_module(before), parse_module(after), "exact")
+        assert (found.verdict, [*found.axioms]) == ("proved", promised)
+
+
+def test_that_all_replicas_are_given_the_same_is_a_promise() -> None:
+    told = [("promised: parameter_replication of parameter", "exact")]
+    same, other = "parameter_replication={true}", "parameter_replication={false}"
+    for before, after, promised in [("", same, told), (other, same, told), (same, same, []), (same, other, [])]:
+        found = decide(parse_module(given(before)), parse_module(given(after)), "exact")
+        assert (found.verdict, [*found.axioms]) == ("proved", promised)
+
+
+def test_words_beside_a_whole_module_are_kept_or_nothing_is_proved() -> None:
+    def headed(said: str) -> str:
+        return given("").replace("m\n", f"m, frontend_attributes={{{said}}}\n", 1)
+
+    for before, after, verdict in [
+        ("", "foo=1", "unknown"),
+        ("foo=1", "foo=2", "unknown"),
+        ("foo=1", "foo=1", "proved"),
+        ("", 'fingerprint_before_lhs="a"', "proved"),
+        ("", 'xla.sdy.meshes={mesh = #sdy.mesh<["a"=2]>}', "proved"),
+    ]:
+        found = decide(parse_module(headed(before)), parse_module(headed(after)), "exact")
+        assert found.verdict == verdict, (before, after)
+
+
+def test_claims_about_an_operation_of_which_something_is_not_known_are_unknown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    layout = 'backend_config={"bitcast_backend_config":{"result_layout":{"minor_to_major":["0"]}}}'
+    file = tmp_path / "m.hlo"
+    for text, plain, what in [
+        (bitcast(layout), bitcast(""), "backend_config.bitcast_backend_config of bitcast"),
+        (fused(FOO), fused(""), "frontend_attributes.foo of fusion"),
+        (fused("", FOO), fused(""), "frontend_attributes.foo of sine"),
+        (beside_one(FOO), beside_one(""), "frontend_attributes.foo of add"),
+    ]:
+        file.write_text(text)
+        run(["check", str(file), "--no-cache"])
+        assert f"it is not known what {what} says" in capsys.readouterr().out
+        file.write_text(plain)
+        run(["check", str(file), "--no-cache"])
+        assert "unknown" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("table", [CONFIGURATION, FRONTEND], ids=["backend_config", "frontend_attributes"])
+def test_each_name_stands_in_one_class(table: str) -> None:
+    """For no opcode two rows mean one name, and none stands above a name that another row means."""
+    rows = rows_of(table)
+    for opcode in (*OPCODES, "custom-call-start", "fusion-start"):
+        meant = [name for row in rows if row.means(opcode) for name in row.names]
+        for one, other in combinations(meant, 2):
+            assert one != other and not other.startswith(f"{one}.") and not one.startswith(f"{other}."), opcode
+            assert not one.endswith("*") or not other.startswith(one[:-1])
+
+
+@pytest.mark.parametrize("opcode", sorted(set(OPCODES) - {"custom-call"}))
+def test_what_is_written_is_silent_read_promised_or_unknown(opcode: str) -> None:
+    """By the table, for each of its names and for one that it has not."""
+    rows = rows_of(CONFIGURATION)
+    for name in {"foo", *(n for row in rows for n in row.names)}:
+        said = f'{{"{name}":"x"}}'
+        if "." in name:
+            outer, inner = name.split(".")
+            said = f'{{"{outer}":{{"{inner}":"x"}}}}'
+        made = Instruction("i", opcode, ArrayShape("f32", ()), attributes=Attributes((("backend_config", Word(said)),)))
+        kind = kind_of(opcode, name, rows)
+        assert [b.kind for b in beside(made)] == ([kind] if kind in ("promise", "unknown") else []), name
+
+
+def test_configurations_and_attributes_are_read_as_they_are_written() -> None:
+    assert configuration(Word('{"a":{"b":1,"b":2}}')) is None
+    assert configuration(Word("{a:1,'b':2}")) is None
+    assert configuration(Word('{a : "x:y", "b_c":[1]}')) == {"a": "x:y", "b_c": [1]}
+    assert frontend_entries('{a="x,y=1",b={c={}},d=e}') == {"a": "x,y=1", "b": "{c={}}", "d": "e"}
+    for text in ("{a}", "{a=1,a=1}", "{a=1", "a=1", "{=1}", "{a=1}x", "{a=}"):
+        assert frontend_entries(text) is None, text
+
+
+def test_what_is_called_is_looked_into_at_any_depth() -> None:
+    inner = "g {\n x = f32[4] parameter(0)\n ROOT y = f32[4] sine(x), " + FOO + "\n}\n"
+    outer = "f {\n a = f32[4] parameter(0)\n ROOT c = f32[4] call(a), to_apply=g\n}\n"
+    module = parse_module(fused("").replace(fused("").split("}\n")[0] + "}\n", "HloModule m\n" + inner + outer))
+    found = UnknownInside(module)
+    assert found.of(module.entry.root) == {"frontend_attributes.foo of sine"}
+    assert found.of(module.entry.parameters[0]) == frozenset()
+
+
+def test_the_tables_know_what_the_compilers_write() -> None:
+    """Of the last modules that JAX wrote for each program, on both backends."""
+    files = sorted(CORPUS.glob("jax-*/*/after.hlo"))[::9]
+    if not files:
+        pytest.skip("the corpus is not here")
+    for file in files:
+        module = parse_module(file.read_text())
+        found = {b.name for c in module.computations for i in c.instructions for b in beside(i)}
+        assert found <= {"backend_config.dynamic_slice_config"}, file

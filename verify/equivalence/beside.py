@@ -1,0 +1,79 @@
+"""What is written beside operations and is no part of HLO: promises, and what nobody here knows.
+
+Trusted. Most of it has no meaning (see `models/hlo/beside.py`). A promise that only the module after makes is told with
+the proof. What is not known may change what is computed in any way: the result is then that of a function of its own,
+known by what is written, applied to what the operation gives without it and to the operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from hloproof.equivalence.graph import Graph, Node
+from hloproof.equivalence.meaning import attribute_key
+from hloproof.equivalence.value_trees import ValueTree, leaves_of, rebuilt
+from hloproof.models.hlo.attributes import Word
+from hloproof.models.hlo.beside import Beside, beside, frontend_entries, replicated
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.text.shapes import print_shape
+
+Promise = tuple[Any, ...]
+"""The name, the opcode, and all that decides whether it holds."""
+
+_OF_MODULES: Final = ("xla.sdy.", "fingerprint_before_lhs")
+"""Attributes of a module, by how they begin, that say where arrays lie (read where a call asks for it), or nothing."""
+
+
+def written_beside(i: Instruction, computation: Computation) -> tuple[tuple[Beside, ...], tuple[Any, ...]]:
+    """What counts of it, and what it is said of beside operands: the operation, and shapes with their orders of memory,
+    since bytes are told by their places."""
+    found = beside(i)
+    if not found:
+        return (), ()
+    shapes = (*(print_shape(s) for s in computation.operand_shapes(i)), print_shape(i.shape))
+    return found, (i.opcode, attribute_key(i, i.opcode), shapes)
+
+
+def promises_of(
+    found: Sequence[Beside], about: tuple[Any, ...], path: tuple[Any, ...], operands: Sequence[Node]
+) -> Iterator[Promise]:
+    """The promises among it, where the operation stands."""
+    for b in found:
+        if b.kind == "promise":
+            yield b.name.partition(".")[2], *about, path, tuple(operands), b.value
+
+
+def unknown_key(found: Sequence[Beside], about: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What tells an operation with unknown words beside it from others; () where none are."""
+    words = sorted((b.name, b.value) for b in found if b.kind == "unknown")
+    return ("beside", *about, tuple(words)) if words else ()
+
+
+def of_unknown(graph: Graph, value: ValueTree, key: tuple[Any, ...], operands: Sequence[Node]) -> ValueTree:
+    """What an operation gives with unknown words beside it: a call of which nothing is known."""
+    leaves = (
+        graph.node("custom-call", leaf.type, leaf.sizes, (*operands, leaf), (*key, n))
+        for n, leaf in enumerate(leaves_of(value))
+    )
+    return rebuilt(value, leaves)
+
+
+def promises_of_module(module: Module) -> Iterator[Promise]:
+    """What is promised of the entry's parameters."""
+    for number, parameter in enumerate(module.entry.parameters):
+        if told := replicated(parameter):
+            yield "parameter_replication", "parameter", number, told
+
+
+def unknown_of_module(module: Module) -> frozenset[tuple[str, str]]:
+    """What is written beside the whole module and is not known, with its names."""
+    value = module.attributes.get("frontend_attributes")
+    if not isinstance(value, Word) or value.text.strip() == "{}":
+        return frozenset()
+    entries = frontend_entries(value.text)
+    if entries is None:
+        return frozenset({("frontend_attributes", value.text)})
+    return frozenset(
+        (f"frontend_attributes.{name}", text) for name, text in entries.items() if not name.startswith(_OF_MODULES)
+    )
