@@ -21,6 +21,9 @@ _WORDS: Final = {
     "sum-done": "sum = f32[8] all-reduce-done(sums)",
     "forth": "moved = f32[8] collective-permute(p), source_target_pairs={{0,1}}",
     "back": "moved = f32[8] collective-permute(p), source_target_pairs={{1,0}}",
+    "turned": "moved = f32[8] collective-permute(p), source_target_pairs={{2,1}}",
+    "sum-at-one": "sum = f32[8] collective-reduce(p), replica_groups={{0,1}}, to_apply=add",
+    "sum-in-a-mode": "sum = f32[8] all-reduce(p), replica_groups={{0,1}}, to_apply=add, mode=cross_replica",
     "start": f"f = ((f32[8]), f32[8], u32[]) async-start(p), calls=aside, async_{_ASIDE}",
     "done": "fd = f32[8] async-done(f)",
     "start-two": f"f = ((token[]), ({_STATE}, {_STATE}), u32[]) async-start(t), calls=aside, async_{_ASIDE}",
@@ -111,6 +114,12 @@ def _loop(turns: str, inside: str, before: str = "", after: str = "", asked: str
 
 _CHOICES: Final = {
     "given": "q = pred[] parameter(1)",
+    "given to all": "q = pred[] parameter(1), sharding={replicated}, parameter_replication={true}",
+    "split": "qs = pred[2] parameter(1), sharding={devices=[2]0,1}\n  qq = pred[1] slice(qs), slice={[0:1]}\n"
+    "  q = pred[] reshape(qq)",
+    "given to each": "q = pred[] parameter(1), parameter_replication={false}",
+    "yes": "q = pred[] constant(true)",
+    "no": "q = pred[] constant(false)",
     "own": "own = u32[] replica-id()\n  zero = u32[] constant(0)\n  q = pred[] compare(own, zero), direction=EQ",
     "called": "q = pred[] call(), to_apply=who",
     "received": "fed = (pred[], token[]) infeed(t)\n  q = pred[] get-tuple-element(fed), index=0",
@@ -170,6 +179,42 @@ def _mapped(function: str) -> str:
         "q = pred[] compare(first, two), direction=EQ",
     ]
     return _decided(lines, _MINE + _MINE.replace("mine", "theirs").replace("replica-id()", "negate(a)"))
+
+
+def _mapped_by_a_call(inner: str) -> str:
+    other = _MINE.replace("mine", "other").replace("replica-id()", inner)
+    text = _mapped("theirs").replace("negate(a)", "call(a), to_apply=other")
+    return text.replace("theirs {", f"{other}theirs {{")
+
+
+def _said(more: str, send: str = "", recv: str = "") -> str:
+    """A send and its recv on channel 5, with what the text says of each, before those of channel 1."""
+    lines = [
+        f"r5 = {_STATE} recv(t), channel_id=5{recv}{more}",
+        f"s5 = {_STATE} send(p, t), channel_id=5{send}{more}",
+        f"rd5 = (f32[8], token[]) recv-done(r5), channel_id=5{recv if 'host' in recv else ''}",
+        f"sd5 = token[] send-done(s5), channel_id=5{send if 'host' in send else ''}",
+    ]
+    return _module([*lines, *_lines("r1 s1 R1 S1")])
+
+
+def _pairs(value: str, more: str = "") -> str:
+    return f", frontend_attributes={{_xla_send_recv_source_target_pairs={value}{more}}}"
+
+
+def _inside_of_another(outer: str) -> str:
+    """A branch that deadlocks where q holds, inside of one that is taken where it holds, or where it does not."""
+    parts = {"deep": "r1 R1 sum s1 S1", "idle": ""}
+    before = "".join(_computation(n, [*_lines(o), "q = f32[8] negate(p)"]) + "\n" for n, o in parts.items())
+    before += (
+        "both {\n  st = (pred[], f32[8]) parameter(0)\n  q = pred[] get-tuple-element(st), index=0\n"
+        "  p = f32[8] get-tuple-element(st), index=1\n"
+        "  ROOT y = f32[8] conditional(q, p, p), true_computation=deep, false_computation=idle\n}\n"
+    )
+    yes, no = ("st", "p") if outer == "where it holds" else ("p", "st")
+    ways = ("both", "idle") if outer == "where it holds" else ("idle", "both")
+    choice = f"y = f32[8] conditional(q, {yes}, {no}), true_computation={ways[0]}, false_computation={ways[1]}"
+    return _module(["q = pred[] parameter(1)", "st = (pred[], f32[8]) tuple(q, p)", choice], before)
 
 
 def _flown(is_called_again: bool) -> str:
@@ -457,6 +502,50 @@ CASES: Final = {
         _module([*_lines("r1 R1"), *_PERMUTED[1:], *_lines("s1 S1")], devices="replica_count=1"),
         "proved",
     ),
+    # A recv is given what is sent in the order in which recvs began.
+    "who began first has what is sent first": (_flat("r1a r1b s1a R1b sum s1b R1a S1a S1b"), "unknown"),
+    "who began first is ended first": (_flat("r1a r1b s1a R1a sum s1b R1b S1a S1b"), "proved"),
+    "who began second, behind both sends": (_flat("r1a r1b s1a s1b R1b sum R1a S1a S1b"), "proved"),
+    "a loop whose recv takes what one before it waits for": (
+        _loop("given", "s1 S1 r1 R1", before="r1a", after="s1z S1z R1a"),
+        "proved",
+    ),
+    "a loop whose recv waits for the next turn": (
+        _loop("given", "r1 s1 R1 sum S1", before="r1a", after="s1z S1z R1a"),
+        "unknown",
+    ),
+    "recvs in flight and beside it": (_beside("r1a s1a R1a S1a", "start r1b s1b R1b S1b done"), "unknown"),
+    "recvs in flight and behind it": (_beside("r1a s1a R1a S1a", "start done r1b s1b R1b S1b"), "proved"),
+    # What is said of transfers has to be read whole.
+    "pairs in marks": (_said(_pairs('"{{0,1}}"')), "proved"),
+    "pairs in the open": (_said(_pairs("{ {0, 1} }", ', _xla_send_recv_pipeline="1"')), "proved"),
+    "no pairs at all": (_said(_pairs('"{}"')), "proved"),
+    "a transfer between who knows whom": (_said(""), "unknown"),
+    "a recv from who knows whom": (_said("", send=_pairs('"{{0,1}}"')), "unknown"),
+    "pairs in other brackets": (_said(_pairs('"[[0,1]]"')), "unknown"),
+    "pairs and one that is none": (_said(_pairs('"{{0,1},{a,2}}"')), "unknown"),
+    "transfers of certain turns": (_said(_pairs('"{{0,1}}"', ', _xla_send_recv_validation="{{0,3}}"')), "unknown"),
+    "a transfer to the host": (_said("", ", is_host_transfer=true", ", is_host_transfer=true"), "proved"),
+    "a transfer to the host between devices": (_said(_pairs('"{{0,1}}"'), recv=", is_host_transfer=true"), "unknown"),
+    "a sum at one device": (_flat("r1 R1 sum-at-one s1 S1"), "unknown"),
+    "a sum in a mode": (_flat("r1 R1 sum-in-a-mode s1 S1"), "unknown"),
+    "a sum in a mode, behind the send": (_flat("r1 s1 sum-in-a-mode R1 S1"), "proved"),
+    "a branch by a function that calls who asks who runs it": (_mapped_by_a_call("replica-id()"), "unknown"),
+    "a branch by a function that calls another": (_mapped_by_a_call("negate(a)"), "proved"),
+    **{
+        f"a branch that is {chosen}, with a sum": (_branches(chosen, "r1 s1 sum R1 S1", ""), said)
+        for chosen, said in (("given to all", "proved"), ("split", "unknown"), ("given to each", "unknown"))
+    },
+    "a branch that constants choose": (_branches("yes", "r1 R1 sum s1 S1", ""), "refuted"),
+    "a branch that constants do not choose": (_branches("no", "r1 R1 sum s1 S1", "r1 s1 R1 S1"), "proved"),
+    "a deadlock of two devices where only another goes": (
+        _branches("own", "r6 R6 turned s6 S6", "").replace("replica_count=2", "replica_count=3"),
+        "unknown",
+    ),
+    **{
+        f"a deadlock inside of a branch taken {outer}": (_inside_of_another(outer), "unknown")
+        for outer in ("where it holds", "where it does not")
+    },
     "a branch that is own, without any": (_branches("own", "", "", after="r1 s1 R1 S1"), "proved"),
 }
 

@@ -2,11 +2,11 @@
 
 A block is *closed* when every thing it begins it ends, when it ends nothing else, when it sends as often as it
 receives, and when nothing is under way that it may take, or others may take from it: as much has been sent before it as
-was received, and nobody beside it has to do with what it sends and receives. Then what a device waits for inside of it
-is inside of it, too. Take the order of "waits for" between all events, of all devices. A deadlock is a circle in it.
-Left out, a closed block takes none of the others' reasons away and gives none, except what follows from the order of
-the text; a circle among the events that are left was one before. So one schedule in which it happens once speaks of
-all in which it happens or not.
+was received, no recv has begun that is not ended, and nobody beside it has to do with what it sends and receives. Then
+what a device waits for inside of it is inside of it, too. Take the order of "waits for" between all events, of all
+devices. A deadlock is a circle in it. Left out, a closed block takes none of the others' reasons away and gives none,
+except what follows from the order of the text; a circle among the events that are left was one before. So one schedule
+in which it happens once speaks of all in which it happens or not.
 
 A loop has to be closed more strictly, for its turns follow one another: nobody before it may wait for what comes behind
 it. Otherwise a circle may go through the turns on its way back, on one device through this turn and on another through
@@ -56,6 +56,12 @@ class _Walk:
     """How much more was sent than taken."""
     unmatched: Counter[object] = field(default_factory=Counter)
     """How much more was sent than recvs have begun."""
+    recvs: Counter[object] = field(default_factory=Counter)
+    """How many recvs have begun."""
+    numbers: dict[HloPosition, list[int]] = field(default_factory=dict)
+    """The numbers among them of those that are not ended, the oldest first."""
+    waited: Counter[object] = field(default_factory=Counter)
+    """The highest number of those that are ended: so much has to be sent by then."""
     begun: list[tuple[HloPosition, int]] = field(default_factory=list)
     """What is not ended, the oldest first, and its number."""
     beside: dict[int, Event] = field(default_factory=dict)
@@ -66,7 +72,9 @@ class _Walk:
         entered: list[_Entry] = []
         for e in events:
             if e.opcode == "enter":
-                entered.append(_Entry(e, Counter(self.ahead), Counter(self.unmatched), list(self.begun)))
+                entered.append(
+                    _Entry(e, Counter(self.ahead), Counter(self.unmatched), list(self.begun), self._is_late())
+                )
                 continue
             if e.opcode == "leave":
                 self._leave(entered.pop())
@@ -82,17 +90,22 @@ class _Walk:
                 self.ahead[self.keys[e.place]] += 1
                 self.unmatched[self.keys[e.place]] += 1
             case "recv":
-                self.unmatched[self.keys[e.place]] -= 1
+                self._receive(e)
                 self._begin(e)
             case "launch":
                 self._begin(e)
             case "begin":
                 inside = [x for x in every(e.inside) if x.opcode in ("send", "recv")]
                 for x in inside:
-                    self.unmatched[self.keys[x.place]] += 1 if x.opcode == "send" else -1
-                    self.ahead[self.keys[x.place]] += 1 if x.opcode == "send" else 0
-                for key in (k for x in every(e.inside) for k in _taken(self.keys, x)):
-                    self.ahead[key] -= 1
+                    if x.opcode == "recv":
+                        self._receive(x)
+                    else:
+                        self.unmatched[self.keys[x.place]] += 1
+                        self.ahead[self.keys[x.place]] += 1
+                for x in every(e.inside):
+                    if x.opcode == "done":
+                        for recv in min((r for r in x.recvs if r), key=self._oldest, default=()):
+                            self._take(recv)
                 self.beside[self.count] = e
                 self._begin(e)
             case "done":
@@ -103,8 +116,29 @@ class _Walk:
                 if mine[1] in self.beside and not _leaves_running(self.beside[mine[1]]):
                     del self.beside[mine[1]]
                 for recv in e.recvs[e.starts.index(mine[0])]:
-                    if recv in self.keys:
-                        self.ahead[self.keys[recv]] -= 1
+                    self._take(recv)
+
+    def _receive(self, e: Event) -> None:
+        key = self.keys[e.place]
+        self.unmatched[key] -= 1
+        self.recvs[key] += 1
+        self.numbers.setdefault(e.place, []).append(self.recvs[key])
+
+    def _take(self, recv: HloPosition) -> None:
+        if recv in self.keys:
+            key, open_ones = self.keys[recv], self.numbers.get(recv)
+            self.ahead[key] -= 1
+            self.waited[key] = max(self.waited[key], open_ones.pop(0) if open_ones else self.recvs[key])
+
+    def _oldest(self, recvs: Sequence[HloPosition]) -> tuple[bool, int]:
+        """The order in which what may be ended is ended: what is open, the oldest first."""
+        numbers = [n for recv in recvs for n in self.numbers.get(recv, [])[:1]]
+        return not numbers, min(numbers, default=0)
+
+    def _is_late(self) -> bool:
+        """Somebody up to here waits for what is sent behind."""
+        sent = {key: self.unmatched[key] + self.recvs[key] for key in self.waited}
+        return any(n < 0 for n in self.ahead.values()) or any(sent[key] < n for key, n in self.waited.items())
 
     def _begin(self, e: Event) -> None:
         self.begun.append((e.place, self.count))
@@ -119,11 +153,13 @@ class _Walk:
 
     def _leave(self, entry: _Entry) -> None:
         marker, again = entry.event.within[-1], entry.event.within[-1] in self.blocks.open
-        late = any(n < 0 for n in entry.ahead.values())
+        late = entry.is_late or self._is_late()
         beside = set[object]().union(*(uses(self.keys, x) for x in self.beside.values()))
         even = entry.begun == self.begun and all(entry.ahead[key] == self.ahead[key] for key in entry.keys)
         closed = even and not any(
-            entry.ahead[key] or self.outside[key] or key in beside for key in entry.keys if isinstance(key, tuple)
+            entry.ahead[key] or entry.unmatched[key] or self.outside[key] or key in beside
+            for key in entry.keys
+            if isinstance(key, tuple)
         )
         if closed and not (late and marker in self.schedule.loops):
             return
@@ -135,7 +171,7 @@ class _Walk:
             and not any(x.opcode == "begin" for x in every(self.schedule.events))
         )
         if steady and marker in self.schedule.loops:
-            reach = max((len(entry.begun), *map(abs, entry.ahead.values())))
+            reach = max((len(entry.begun), *map(abs, (*entry.ahead.values(), *entry.unmatched.values()))))
             devices = len(devices_of(self.schedule)) if late else 0
             self.blocks.even[marker] = 2 + len(entry.begun) + devices * (reach + 1)
         else:
@@ -150,6 +186,7 @@ class _Entry:
     ahead: Counter[object]
     unmatched: Counter[object]
     begun: list[tuple[HloPosition, int]]
+    is_late: bool
     keys: set[object] = field(default_factory=set)
 
 
@@ -170,6 +207,8 @@ def contested(keys: Mapping[HloPosition, _Key], e: Event) -> set[object]:
     out: set[object] = set()
     for x in every((e,)):
         out |= set(_taken(keys, x))
+        if x.opcode == "recv":
+            out.add(keys[x.place])
         if x.opcode in ("arrive", "launch"):
             out.add(x.place)
     return out

@@ -1,8 +1,9 @@
 """The claim collective-deadlock: sends and recvs between devices pair up, and no device waits for ever.
 
 Every device runs the same schedule. A send does not wait for its recv; a recv-done waits for its send; a collective
-operation for the devices of its group. What is in flight runs beside the rest of its device, one event after the other,
-and its done waits for it and for what it has begun to receive.
+operation for the devices of its group. What is sent is given to recvs in the order in which they began. What is in
+flight runs beside the rest of its device, one event after the other, and its done waits for it and for what it has
+begun to receive.
 """
 
 from __future__ import annotations
@@ -11,13 +12,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from itertools import count
 from math import prod
 from typing import Final
 
 from hloproof.claims.asynchronous.closed_blocks import Blocks, blocks_of
-from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule, every, shown, source_target_pairs
-from hloproof.claims.asynchronous.device_runs import Meeting, stuck_devices
+from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule, every, names_devices, shown
+from hloproof.claims.asynchronous.device_runs import Ended, ended
 from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
@@ -34,7 +34,7 @@ def collective_deadlock(context: Context) -> Iterator[Judgement]:
     chains, entry = context.chains, context.chains.module.entry
     if chains.module.attributes.get("is_scheduled") is not True:
         return
-    if not any(source_target_pairs(i) for c in chains.module.computations for i in c.instructions):
+    if not any(names_devices(i) for c in chains.module.computations for i in c.instructions):
         return
     try:
         once = Schedule(chains, {})
@@ -49,10 +49,12 @@ def collective_deadlock(context: Context) -> Iterator[Judgement]:
         if own:
             problems.setdefault(e.place, f"{e.place.instruction} {own}")
     problems = {**_unmatched(transfers), **problems}
-    for place, why in sure.items():
+    differing = once.differing()
+    # What holds when all go one way need not when they do not.
+    for place, why in sure.items() if differing is None else ():
         problems.setdefault(place, why)
     # A device that waits for ever gets to nothing else: what may stop it concerns all that follows.
-    unknown = once.differing() or perhaps
+    unknown = differing or perhaps
     for place in dict.fromkeys(e.place for e in transfers):
         yield judged("collective-deadlock", place, problems.get(place), unknown, assumptions=once.assumed)
 
@@ -79,51 +81,37 @@ def _in_all(schedules: Sequence[Schedule], kept: str | None) -> tuple[_Problems,
     found: list[_Problems] = []
     perhaps: str | None = None
     for schedule in schedules:
-        stuck, dones_are_known, groups_are_known = stuck_devices(schedule, Meeting.KNOWN)
-        found.append(stuck if stuck and dones_are_known and _waits_in_one_way(schedule, kept) else {})
-        if not stuck and not groups_are_known:
-            stuck, *_ = stuck_devices(schedule, Meeting.ALL)
-        for why in stuck.values():
+        strict = ended(schedule, strict=True)
+        sure = ended(schedule, strict=False) if strict.stuck else strict
+        found.append(sure.stuck if _is_sure(sure) and _waits_in_one_way(schedule, kept) else {})
+        for why in strict.stuck.values():
             perhaps = perhaps or f"whether {why}"
     return (found[0] if all(found) else {}), perhaps
 
 
+def _is_sure(end: Ended) -> bool:
+    return bool(end.stuck) and end.dones_are_known
+
+
 def _waits_in_one_way(schedule: Schedule, kept: str | None) -> bool:
-    """Some device waits for ever when nothing happens that may not, or one such block alone, with those around it (and
-    with `kept` always). Two blocks may shut each other out: what needs both of them need not be."""
-    chosen = [frozenset(path) for path in _entered(schedule.events, kept)]
-    for ways in dict.fromkeys([frozenset[int](), *chosen[:_MOST_TURNS]]):
+    """Some device waits for ever when nothing happens that may not (but `kept`), or one such block alone, where that
+    stands once, and in no other: one that does nothing in any run is not asked for. Two blocks may shut each other out,
+    as may a block and one inside of it, or one and a turn of a loop: what needs both of them need not be."""
+    entered = [e.within for e in every(schedule.events) if e.opcode == "enter"]
+    alone = [within[0] for within, n in Counter(entered).items() if kept is None and n == len(within) == 1]
+    for way in (None, *alone[:_MOST_TURNS]):
         less = copy(schedule)
-        less.events = tuple(_left(schedule.events, ways, kept, count()))
-        stuck, dones_are_known, _ = stuck_devices(less, Meeting.KNOWN)
-        if stuck and dones_are_known:
+        less.events = tuple(_left(schedule.events, {way, kept}))
+        if _is_sure(ended(less, strict=False)):
             return True
     return False
 
 
-def _entered(events: Sequence[Event], kept: str | None) -> Iterator[tuple[int, ...]]:
-    """The blocks that are entered, by their numbers in order, each with those around it."""
-    path: list[int] = []
-    numbers = count()
-    for e in every(events):
-        if e.opcode == "enter" and e.within[-1] != kept:
-            path.append(next(numbers))
-            yield tuple(path)
-        elif e.opcode == "leave" and e.within[-1] != kept:
-            path.pop()
-
-
-def _left(events: Sequence[Event], ways: frozenset[int], kept: str | None, numbers: Iterator[int]) -> Iterator[Event]:
+def _left(events: Sequence[Event], happening: set[str | None]) -> Iterator[Event]:
     """The events outside of all blocks but some."""
-    out: list[bool] = []
     for e in events:
-        if e.opcode == "enter" and e.within[-1] != kept:
-            out.append(next(numbers) not in ways)
-        inside = tuple(_left(e.inside, ways, kept, numbers))
-        if not any(out):
-            yield replace(e, inside=inside)
-        if e.opcode == "leave" and e.within[-1] != kept:
-            out.pop()
+        if happening.issuperset(e.within):
+            yield replace(e, inside=tuple(_left(e.inside, happening)))
 
 
 def _other(e: Event) -> str:

@@ -4,16 +4,16 @@ that wait for them, with loops turned out as far as it is known how often they t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from hloproof.claims.asynchronous.device_choices import Choices
 from hloproof.models.dataflow.async_chain import AsyncChains, text_of
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.attributes import ReplicaGroups
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.shape import leaves
+from hloproof.models.hlo.opcodes import COLLECTIVES
 from hloproof.models.indexing.composition.known_scalars import KnownScalars
 from hloproof.models.indexing.composition.trip_count import known_turns
 
@@ -24,33 +24,40 @@ _MEETINGS: Final = frozenset(
     {"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-broadcast", "ragged-all-to-all"}
 )
 """Operations that wait for all devices of their group."""
-_DIFFER: Final = frozenset(
-    {
-        *(
-            "partition-id",
-            "replica-id",
-            "rng",
-            "rng-get-and-update-state",
-            "infeed",
-            "custom-call",
-            "recv",
-            "recv-done",
-        ),
-        *("all-to-all", "ragged-all-to-all", "reduce-scatter", "collective-permute", "collective-permute-done"),
-    }
-)
-"""What may give every device another result."""
-_ALIKE: Final = frozenset({"all-reduce", "all-gather", "copy"})
-"""What gives all devices of a group one result in flight, too."""
+_EXCHANGES: Final = _MEETINGS | {"collective-permute"}
 _MOST_EVENTS: Final = 5000
-_SOURCE_TARGET: Final = re.compile(r'_xla_send_recv_source_target_pairs="?(\{[\d,{}\s]*\})')
+_SAID_OF_DEVICES: Final = "_xla_send_recv_source_target_pairs"
+_SAID: Final = re.compile(r'(_xla_send_recv_\w+)=(?:"([^"]*)"|(.*?)(?=,\s*[A-Za-z_][\w.]*=|$))', re.DOTALL)
+"""An attribute of transfers in front of a device, and its value: in quotation marks, or up to the next one."""
 _PAIR: Final = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
+_PAIRS: Final = re.compile(rf"\s*\{{\s*(?:{_PAIR.pattern}(?:\s*,\s*{_PAIR.pattern})*)?\s*\}}\s*")
+_OF_STREAMS: Final = "_xla_send_recv_pipeline"
+"""Says on which stream a transfer runs, and nothing of who waits for it."""
+
+
+def _said(i: Instruction) -> dict[str, str]:
+    text = (text_of(i, "frontend_attributes") or "").strip()
+    return {name: quoted or plain for name, quoted, plain in _SAID.findall(text[1:-1])}
+
+
+def names_devices(i: Instruction) -> bool:
+    """A send or recv that says between which devices."""
+    return i.opcode in TRANSFERS and _SAID_OF_DEVICES in (text_of(i, "frontend_attributes") or "")
 
 
 def source_target_pairs(i: Instruction) -> Pairs:
-    """Which device sends to which, as the frontend attribute of a send or recv says; () where it is absent."""
-    found = _SOURCE_TARGET.search(text_of(i, "frontend_attributes") or "")
-    return tuple((int(a), int(b)) for a, b in _PAIR.findall(found[1])) if found else ()
+    """Which device sends to which, as the frontend attribute of a send or recv says; () of a transfer to the host.
+    Raises NotModelled where the text does not say it, or says more than that."""
+    said = _said(i)
+    if i.attributes.flag("is_host_transfer") and not names_devices(i):
+        return ()
+    more = next((name for name in said if name not in (_SAID_OF_DEVICES, _OF_STREAMS)), None)
+    if more is not None:
+        raise NotModelled(f"what {more} says of {i.name}")
+    pairs = said.get(_SAID_OF_DEVICES)
+    if i.attributes.flag("is_host_transfer") or pairs is None or not _PAIRS.fullmatch(pairs):
+        raise NotModelled(f"between which devices {i.name} is")
+    return tuple((int(a), int(b)) for a, b in _PAIR.findall(pairs))
 
 
 def shown(pairs: Pairs) -> str:
@@ -85,7 +92,7 @@ class Schedule:
 
     def __init__(self, chains: AsyncChains, turns: Mapping[str, int]) -> None:
         self.chains, self.module, self._turns = chains, chains.module, turns
-        self._scalars = KnownScalars(chains.module)
+        self._scalars, self._choices = KnownScalars(chains.module), Choices(chains)
         self._count = 0
         self.loops: dict[str, None] = {}
         """The markers of loops of which it is not known how often they turn."""
@@ -118,7 +125,7 @@ class Schedule:
             self._busy[computation.name] = False  # a computation does not call itself
             self._busy[computation.name] = any(
                 i.opcode in TRANSFERS
-                or _plain(i.opcode) in (*_MEETINGS, "collective-permute")
+                or _plain(i.opcode) in COLLECTIVES
                 or self.chains.links.get(HloPosition(computation.name, i.name)) is not None
                 or any(map(self._is_busy, i.attributes.computations()))
                 for i in computation.instructions
@@ -148,10 +155,15 @@ class Schedule:
         for name in i.attributes.computations() if link is None or link.role == "start" else ():
             if name not in inner and self._is_busy(name):
                 raise NotModelled(f"what the {i.opcode} {i.name} does with {name}")
+        if _plain(i.opcode) in COLLECTIVES - _EXCHANGES:
+            raise NotModelled(f"whom the {i.opcode} {i.name} waits for")
         if i.opcode == "while" and busy:
             yield from self._loop(computation, i, path, within)
         elif i.opcode == "conditional":
-            for name in busy:
+            taken = self._taken(computation, i, inner)
+            if taken in busy:
+                yield from self._of(taken, path, within)
+            for name in busy if taken is None else ():
                 where = (*within, f"{place} {name}")
                 self._note(where[-1], i, computation, i.operands[0])
                 yield Event(place, "enter", within=where)
@@ -165,7 +177,7 @@ class Schedule:
                 yield from self._of(name, path, within)
         elif i.opcode in TRANSFERS:
             yield Event(place, i.opcode, source_target_pairs(i), str(i.attributes.get("channel_id")), within=within)
-        elif _plain(i.opcode) in (*_MEETINGS, "collective-permute") and (link is None or link.role == "start"):
+        elif _plain(i.opcode) in _EXCHANGES and (link is None or link.role == "start"):
             yield Event(place, "launch" if link is not None else "arrive", within=within)
             if link is None:
                 yield Event(place, "meet", starts=(place,), within=within)
@@ -173,6 +185,15 @@ class Schedule:
             starts = tuple(sorted(self.chains.starts.get(place, ())))
             recvs = tuple(tuple(dict.fromkeys(self._received(s, path))) for s in starts)
             yield Event(place, "done", starts=starts, recvs=recvs, within=within)
+
+    def _taken(self, computation: Computation, choice: Instruction, ways: Sequence[str]) -> str | None:
+        """The branch that constants choose; None where they do not."""
+        chosen = self._scalars.value(computation, choice.operands[0], (), lambda _n, _at: None)
+        if chosen is None or len(ways) != len(choice.operands) - 1:
+            return None
+        if "branch_computations" not in choice.attributes:
+            return ways[0 if chosen else 1]
+        return ways[chosen if 0 <= chosen < len(ways) else -1]
 
     def _loop(
         self, computation: Computation, loop: Instruction, path: tuple[str, ...], within: tuple[str, ...]
@@ -213,69 +234,14 @@ class Schedule:
             ended = {e.starts[0] for e in inside if e.opcode == "done" and len(e.starts) == 1 and not e.within}
             yield from (e.place for e in inside if e.opcode == "recv" and e.place not in ended)
 
-    # -- what devices decide ----------------------------------------------------------------------------------------
-
     def _note(self, where: str, i: Instruction, computation: Computation, name: str) -> None:
         """Whether every device takes the same way: by what decides on it."""
-        made, given = self._decided_by(HloPosition(computation.name, name))
+        made, given = self._choices.decided_by(HloPosition(computation.name, name))
         if made is not None:
             why = f"devices may go different ways at {i.name}, which depends on {made.instruction}"
             self._differing[where] = why
         for place in given:
             self._assumed[f"every device is given the same {place}"] = None
-
-    def _decided_by(self, place: HloPosition) -> tuple[HloPosition | None, list[HloPosition]]:
-        """What a value depends on: something that may differ between devices, and parameters of the program."""
-        seen, stack, given = {place}, [place], list[HloPosition]()
-        while stack:
-            at = stack.pop()
-            i = self.chains.flow.instruction(at)
-            link = self.chains.links.get(HloPosition(at.computation, at.instruction))
-            if self._differs(i) or (link is not None and link.opcode not in _ALIKE):
-                return at, given
-            back: Iterable[HloPosition] = self.chains.flow.sources(at)
-            if i.opcode == "parameter" and at.computation == self.module.entry_name:
-                given.append(at)
-            elif i.opcode == "parameter" and not (back and self._is_only_called(at.computation)):
-                return at, given  # of a computation in flight
-            elif i.opcode in ("while", "conditional"):
-                deciding = called(i, "condition") if i.opcode == "while" else None
-                test = self.module.find(deciding)
-                chosen = (
-                    HloPosition(test.name, test.root_name)
-                    if test is not None
-                    else HloPosition(at.computation, i.operands[0])
-                )
-                back = (*back, chosen)
-            elif not back:
-                back = self._all_of(at.computation, i.operands)
-            for source in back:
-                if source not in seen:
-                    seen.add(source)
-                    stack.append(source)
-        return None, sorted(given)
-
-    def _differs(self, i: Instruction) -> bool:
-        """An instruction may give devices other results for one operand."""
-        groups = i.attributes.get("replica_groups")
-        if isinstance(groups, ReplicaGroups) and len(set(map(len, groups.groups))) > 1:
-            return True  # sums over more devices are others
-        if _plain(i.opcode) in _DIFFER:
-            return True
-        if i.opcode in ("while", "conditional", "call", "fusion"):
-            return False  # followed
-        inner = (self.module.find(name) for name in i.attributes.computations())
-        return any(self._differs(j) for c in inner if c is not None for j in c.instructions)
-
-    def _is_only_called(self, name: str) -> bool:
-        followed = ("while", "conditional", "call", "fusion")
-        return all(caller.opcode in followed for _, caller in self.chains.flow.callers[name])
-
-    def _all_of(self, computation: str, names: Iterable[str]) -> Iterator[HloPosition]:
-        for name in names:
-            shape = self.module.by_name[computation].by_name[name].shape
-            for at, _ in leaves(shape):
-                yield HloPosition(computation, name, at)
 
 
 def every(events: Iterable[Event]) -> Iterator[Event]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
 from typing import Final
 
 from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule, every
@@ -22,15 +21,6 @@ _Transfer = tuple[int, int, str, Pairs]
 """From which device to which, on which channel; others between the two are another matter."""
 
 
-class Meeting(Enum):
-    """Which collective operations wait."""
-
-    KNOWN = auto()
-    """Those whose groups of devices are known."""
-    ALL = auto()
-    """All; where groups are not known, for all devices."""
-
-
 @dataclass(slots=True)
 class _Thread:
     """What runs on a device, one event after the other."""
@@ -45,18 +35,21 @@ class _Thread:
 
 
 class _Devices:
-    """All devices, and what they have sent, taken and begun."""
+    """All devices, and what they have sent, taken and begun. Where it is `strict`, they wait for all that they may have
+    to: groups that are not known hold all devices, and what is sent goes to the recvs in the order in which they began.
+    Else who is not known is not waited for, and what is sent goes to whom it is waited for by."""
 
-    def __init__(self, schedule: Schedule, meeting: Meeting) -> None:
-        self.chains, self._meeting = schedule.chains, meeting
+    def __init__(self, schedule: Schedule, strict: bool) -> None:
+        self.chains, self._strict = schedule.chains, strict
         self.devices = devices_of(schedule)
         self.threads = [_Thread(d, schedule.events) for d in self.devices]
         self._begun: dict[tuple[int, HloPosition], list[_Thread]] = {}
-        self.groups_are_known = self.dones_are_known = True
+        self.dones_are_known = True
         self._sent: Counter[_Transfer] = Counter()
         self._taken: Counter[_Transfer] = Counter()
-        self._awaited: dict[tuple[int, HloPosition], list[list[_Transfer]]] = {}
-        """What has begun at a recv and is not ended, the oldest first."""
+        self._begun_recvs: Counter[_Transfer] = Counter()
+        self._awaited: dict[tuple[int, HloPosition], list[dict[_Transfer, int]]] = {}
+        """What has begun at a recv and is not ended, the oldest first, each with its number among its own."""
         self._order: dict[int, list[HloPosition]] = {}
         """Of a device the starts that are not ended, the oldest first."""
         self._arrived: Counter[tuple[int, HloPosition]] = Counter()
@@ -84,7 +77,10 @@ class _Devices:
             case "send":
                 self._sent.update((a, b, e.channel, e.pairs) for a, b in e.pairs if a == d)
             case "recv":
-                begun = [(a, b, e.channel, e.pairs) for a, b in e.pairs if b == d]
+                begun = dict[_Transfer, int]()
+                for w in ((a, b, e.channel, e.pairs) for a, b in e.pairs if b == d):
+                    self._begun_recvs[w] += 1
+                    begun[w] = self._begun_recvs[w]
                 self._awaited.setdefault((d, e.place), []).append(begun)
                 self._order.setdefault(d, []).append(e.place)
             case "begin":
@@ -125,6 +121,9 @@ class _Devices:
         wanted = Counter(w for s in chosen for w in needs[s])
         if any(self._taken[w] + n > self._sent[w] for w, n in wanted.items()):
             return False
+        late = (n > self._sent[w] for s in chosen for numbers in self._numbers(d, e, s) for w, n in numbers.items())
+        if self._strict and any(late):
+            return False
         self._taken.update(needs[mine[0]])
         order.remove(mine[0])
         if self._arrived[d, mine[0]]:
@@ -144,8 +143,11 @@ class _Devices:
 
     def wanted(self, device: int, e: Event, start: HloPosition) -> list[_Transfer]:
         """What a device has begun to receive for a start, and not ended."""
+        return [w for numbers in self._numbers(device, e, start) for w in numbers]
+
+    def _numbers(self, device: int, e: Event, start: HloPosition) -> Iterator[dict[_Transfer, int]]:
         queues = (self._awaited.get((device, recv)) for recv in self._recvs(e, start))
-        return [w for queue in queues if queue for w in queue[0]]
+        return (queue[0] for queue in queues if queue)
 
     def _meets(self, d: int, place: HloPosition) -> bool:
         """All have come to a collective operation as often as this device goes on from there; True for others."""
@@ -159,16 +161,24 @@ class _Devices:
         key = (device, place)
         if key not in self._partners:
             found = _partners(self.chains, place, device)
-            self.groups_are_known &= found is not None
-            unknown = frozenset(self.devices if self._meeting is Meeting.ALL else ())
+            unknown = frozenset(self.devices if self._strict else ())
             self._partners[key] = unknown if found is None else found & frozenset(self.devices)
         return self._partners[key]
 
 
-def stuck_devices(schedule: Schedule, meeting: Meeting) -> tuple[dict[HloPosition, str], bool, bool]:
-    """The recvs that some device waits for without end, in which words; whether it is known what each done ends, and
-    which groups collective operations have."""
-    devices = _Devices(schedule, meeting)
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How all devices end along a schedule."""
+
+    stuck: dict[HloPosition, str]
+    """The recvs that some device waits for without end, in which words."""
+    dones_are_known: bool
+    """It is known what each done ends."""
+
+
+def ended(schedule: Schedule, strict: bool) -> Ended:
+    """All devices along a schedule."""
+    devices = _Devices(schedule, strict)
     devices.run()
     out: dict[HloPosition, str] = {}
     for thread in devices.threads:
@@ -181,7 +191,7 @@ def stuck_devices(schedule: Schedule, meeting: Meeting) -> tuple[dict[HloPositio
         thread = devices.threads[0]
         said = f"device {thread.device} waits for ever at {thread.events[thread.at].place.instruction}"
         out = {t.place: said for t in schedule.transfers()[:1]}
-    return out, devices.dones_are_known, devices.groups_are_known
+    return Ended(out, devices.dones_are_known)
 
 
 def devices_of(schedule: Schedule) -> list[int]:
@@ -209,7 +219,7 @@ def _partners(chains: AsyncChains, place: HloPosition, device: int) -> frozenset
     replicas, partitions = device_counts(chains.module)
     opcode = i.opcode.removesuffix("-start")
     channel, flat = "channel_id" in i.attributes, i.attributes.flag("use_global_device_ids")
-    if replicas > 1 and partitions > 1:
+    if (replicas > 1 and partitions > 1) or "mode" in i.attributes:
         return None
     everyone = frozenset(range(max(replicas * partitions, 1)))
     across = "replicas"
