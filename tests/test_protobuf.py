@@ -150,8 +150,14 @@ def test_what_is_not_understood_is_an_error(data: bytes, said: str) -> None:
         hlo_text(data, "m.hlo.pb")
 
 
-def test_an_unknown_field_that_is_empty_says_nothing() -> None:
-    assert "parameter(0)" in hlo_text(module_of(PARAMETER + message((200, b""))))
+@pytest.mark.parametrize("empty", [b"", 0])
+def test_an_unknown_field_is_an_error_even_where_it_is_empty(empty: bytes | int) -> None:
+    """A field that is empty and has no presence of its own is not written at all: one that is there says so."""
+    with pytest.raises(InputError, match="field 200 of Instruction"):
+        hlo_text(module_of(PARAMETER + message((200, empty))))
+    assert "parameter(0)" in hlo_text(module_of(PARAMETER + message((98, b""))))
+    with pytest.raises(InputError, match="sparsity_config of parameter"):
+        hlo_text(module_of(PARAMETER + message((98, b"x"))))
 
 
 @given(st.data())
@@ -181,7 +187,8 @@ def test_every_message_that_the_schema_names_is_there() -> None:
 SILENT = {
     "Hlo": {"buffer_assignment"},
     "Module": {
-        *("entry_name", "host_program_shape", "id", "cross_program_prefetches", "profile_info"),
+        *("entry_name", "id", "cross_program_prefetches", "profile_info", "recovery_table", "device_type"),
+        *("payloads", "pjrt_id"),
         *("spmd_output_sharding", "spmd_parameters_shardings", "use_auto_spmd_partitioning"),
     },
     "Devices": {"each"},
@@ -192,7 +199,7 @@ SILENT = {
     "Instruction": {"statistics", "original_value", "is_composite"},
     "Metadata": {
         *("profile", "size", "working_set", "profile_info", "deduplicated", "scheduling_name"),
-        *("end_line", "column", "end_column"),
+        *("end_line", "column", "end_column", "payload"),
     },
     "Sharding": {"tile_shape", "metadata"},
 }
@@ -381,3 +388,109 @@ def test_an_id_that_is_zero_is_left_out() -> None:
 def test_ids_name_one_thing_each(computations: list[tuple[int, int, list[int]]], entry: int, said: str) -> None:
     with pytest.raises(InputError, match=said):
         module_by_ids(computations, entry)
+
+
+EDGE = ((1, 2), (2, 1), (5, 1), (6, 1))
+"""A dimension of a window: two elements, a stride and two dilations of one."""
+
+
+def windowed(edge: tuple[tuple[int, int], ...]) -> Module:
+    """What a convolution of two elements by two is, with such a window."""
+    sides = (array(F32, 1, 2, 1, order=(2, 1, 0)), array(F32, 2, 1, 1, order=(2, 1, 0)))
+    given = [message((1, b"p%d" % k), (2, b"parameter"), (3, s), (9, k), (35, k + 1)) for k, s in enumerate(sides)]
+    numbers = message((6, packed(0)), (3, 1), (4, 2), (8, 2), (10, 2), (11, packed(1)), (12, packed(1)))
+    made = message(
+        (1, b"c"), (2, b"convolution"), (3, array(F32, 1, 1, 1, order=(2, 1, 0))), (35, 3), (36, packed(1, 2)),
+        (15, message((1, message(*edge)))), (16, numbers), (50, 1), (58, 1),
+    )  # fmt: skip
+    return parse_module(hlo_text(module_of(*given, made)))
+
+
+def cut(*stride: tuple[int, int]) -> Module:
+    return applied(b"slice", (17, message((2, 1), *stride)), shape=array(F32, 1, order=(0,)))
+
+
+def solved(*transpose: tuple[int, int]) -> Module:
+    square = array(F32, 2, 2, order=(1, 0))
+    given = [message((1, b"p%d" % k), (2, b"parameter"), (3, square), (9, k), (35, k + 1)) for k in (0, 1)]
+    options = message((1, 1), (2, 1), *transpose)
+    solve = message((1, b"s"), (2, b"triangular-solve"), (3, square), (35, 3), (36, packed(1, 2)), (59, options))
+    return parse_module(hlo_text(module_of(*given, solve)))
+
+
+def headed(*more: tuple[int, bytes | int]) -> Module:
+    return parse_module(hlo_text(module_of(PARAMETER, more=message(*more))))
+
+
+def shaped(shape: bytes) -> Module:
+    return parse_module(hlo_text(module_of(message((1, b"p"), (2, b"parameter"), (3, shape), (35, 1)))))
+
+
+def ordered(*sequences: tuple[int, int]) -> bytes:
+    """A schedule: computations, each with its one instruction."""
+    return message(*((1, message((1, c), (2, message((1, packed(i)))))) for c, i in sequences))
+
+
+FOUR = array(F32, 4, order=(0,))
+WRONG: list[tuple[str, Any, Any, str]] = [
+    ("a stride that is left out", lambda: windowed((EDGE[0], *EDGE[2:])), lambda: windowed(EDGE), "stride"),
+    ("... of 0", lambda: windowed((EDGE[0], (2, 0), *EDGE[2:])), lambda: windowed(EDGE), "stride"),
+    ("a dilation that is left out", lambda: windowed(EDGE[:3]), lambda: windowed(EDGE), "dilat"),
+    ("... of the window", lambda: windowed((*EDGE[:2], EDGE[3])), lambda: windowed(EDGE), "dilat"),
+    ("a slice without stride", cut, lambda: cut((3, 1)), "stride"),
+    ("a transposition that is left out", solved, lambda: solved((4, 1)), "transposes"),
+    ("... beyond the last", lambda: solved((4, 4)), lambda: solved((4, 3)), "4 is none of the 4"),
+    (
+        "a number below the first",
+        lambda: applied(b"exponential", (91, message((1, 2**64 - 1)))),
+        lambda: applied(b"exponential", (91, message((1, 1)))),
+        "-1 is none of the 2",
+    ),
+    (
+        "one message given twice",
+        lambda: applied(b"exponential", (91, message((1, 1))), (91, message())),
+        lambda: applied(b"exponential", (91, message((1, 1)))),
+        "accuracy of Instruction is given twice",
+    ),
+    ("no devices", lambda: headed((15, b"")), lambda: headed((15, message((1, 1), (2, 1)))), "devices has none"),
+    ("a schedule of nothing", lambda: headed((7, b"")), lambda: headed((7, ordered((7, 1)))), "leaves out e"),
+    (
+        "a schedule of what is not there",
+        lambda: headed((7, ordered((7, 1), (8, 1)))),
+        lambda: headed((7, ordered((7, 1)))),
+        "are not in it: [8]",
+    ),
+    ("an array with parts", lambda: shaped(FOUR + message((4, FOUR))), lambda: shaped(FOUR), "type f32 has parts"),
+    (
+        "a tuple with dimensions",
+        lambda: shaped(message((2, 13), (4, FOUR), (3, packed(4)))),
+        lambda: shaped(message((2, 13), (4, FOUR))),
+        "type tuple has dimensions",
+    ),
+    (
+        "too many words of what is dynamic",
+        lambda: shaped(FOUR + message((6, packed(1, 0)))),
+        lambda: shaped(FOUR + message((6, packed(1)))),
+        "says of 2 what is dynamic",
+    ),
+]
+
+
+@pytest.mark.parametrize("row", WRONG, ids=[what for what, *_ in WRONG])
+def test_what_no_compiler_writes_is_not_read_as_something_else(row: tuple[str, Any, Any, str]) -> None:
+    """Each was read as the twin beside it, which is right."""
+    _, wrong, right, said = row
+    assert right().entry.root
+    with pytest.raises(InputError, match=re.escape(said)):
+        wrong()
+
+
+def test_the_shape_of_a_program_is_that_of_its_entry() -> None:
+    def program(*shapes: bytes) -> Module:
+        return headed((4, message(*((1, s) for s in shapes[1:]), (2, shapes[0]))))
+
+    fits = program(SHAPE, SHAPE)
+    assert decide(fits, headed(), "exact").verdict == "proved"
+    for other in (program(SHAPE), program(array(F32, 5), SHAPE)):
+        with pytest.raises(InputError, match="entry_computation_layout"):
+            decide(fits, other, "exact")

@@ -109,6 +109,7 @@ UNKNOWN = [
         'backend_config={"force_earliest_schedule":true}',
     ),
     (put_out, 'backend_config={"foo":"1"}', 'backend_config={"operation_queue_id":"1"}'),
+    (fused, 'frontend_attributes={num_batch_dim="0"}', 'frontend_attributes={num_batch_dims="0"}'),
     (put_out, FOO, 'frontend_attributes={_scheduling_group_id="1"}'),
     (given, FOO, 'frontend_attributes={xla.sdy.sharding="x"}'),
 ]

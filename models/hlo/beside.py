@@ -62,6 +62,7 @@ FRONTEND: Final = """
 * | silent | inlineable xla_cpu_small_call MUST_FUSE MAXIMAL_FUSE | how it is compiled
 * | silent | _xla_collective_matmul fingerprint_before_lhs | how it is compiled
 * | silent | grad_x grad_y | of which argument it is a gradient
+* | silent | num_batch_dims | handed on from a call of a library, which alone it concerns
 call | silent | composite.* | the name of what the call stands for
 @permute | read | _xla_send_recv_validation | in which turns it carries anything, a promise (see `carried_when`)
 """

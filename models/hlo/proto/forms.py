@@ -44,6 +44,13 @@ def braces(values: Sequence[int]) -> str:
     return "{" + ",".join(map(str, values)) + "}"
 
 
+def named(names: Sequence[str], number: int) -> str:
+    """The name of a number of an enumeration. Raises ValueError for one that has none."""
+    if not 0 <= number < len(names):
+        raise ValueError(f"{number} is none of the {len(names)} that are known here: {', '.join(filter(None, names))}")
+    return names[number]
+
+
 _Form = Callable[[str, Any], Iterator[str]]
 
 
@@ -105,19 +112,19 @@ def _window(opcode: str, value: Any) -> Iterator[str]:
             yield "window={}"
         return
 
-    def joined(name: str, default: int) -> str:
-        return "x".join(str(int(d.get(name, default))) for d in dims)
+    def joined(name: str) -> str:
+        return "x".join(str(int(d.get(name, 0))) for d in dims)
 
-    parts = [f"size={joined('size', 0)}"]
-    if any(d.get("stride", 0) not in (0, 1) for d in dims):
-        parts.append(f"stride={joined('stride', 1)}")
+    parts = [f"size={joined('size')}"]
+    if any(d.get("stride", 0) != 1 for d in dims):
+        parts.append(f"stride={joined('stride')}")
     if any(d.get("low", 0) or d.get("high", 0) for d in dims):
         parts.append("pad=" + "x".join(f"{d.get('low', 0)}_{d.get('high', 0)}" for d in dims))
     for word, name in (("lhs_dilate", "base_dilation"), ("rhs_dilate", "window_dilation")):
-        if any(d.get(name, 0) not in (0, 1) for d in dims):
-            parts.append(f"{word}={joined(name, 1)}")
+        if any(d.get(name, 0) != 1 for d in dims):
+            parts.append(f"{word}={joined(name)}")
     if any(d.get("reversal") for d in dims):
-        parts.append(f"rhs_reversal={joined('reversal', 0)}")
+        parts.append(f"rhs_reversal={joined('reversal')}")
     yield f"window={{{' '.join(parts)}}}"
 
 
@@ -140,7 +147,7 @@ def _conv(opcode: str, value: Any) -> Iterator[str]:
 
 def _slices(opcode: str, value: Any) -> Iterator[str]:
     def one(s: Message) -> str:
-        stride = s.get("stride", 1)
+        stride = s.get("stride", 0)
         return f"[{s.get('start', 0)}:{s.get('limit', 0)}{f':{stride}' if stride != 1 else ''}]"
 
     yield f"slice={{{', '.join(map(one, value or []))}}}"
@@ -159,14 +166,16 @@ def _precision(opcode: str, value: Any) -> Iterator[str]:
         raise ValueError("the algorithm of a dot is not read from protocol buffers; give the text")
     operands = value.get("operands", [])
     if any(operands):
-        yield f"operand_precision={{{','.join(_PRECISIONS[n] for n in operands)}}}"
+        yield f"operand_precision={{{','.join(named(_PRECISIONS, n) for n in operands)}}}"
 
 
 def _triangular(opcode: str, value: Any) -> Iterator[str]:
     given: Message = value or {}
     for name in ("left_side", "lower", "unit_diagonal"):
         yield f"{name}={_shown(bool(given.get(name, False)))}"
-    yield f"transpose_a={_TRANSPOSES[given.get('transpose', 1)]}"
+    if not (transpose := named(_TRANSPOSES, given.get("transpose", 0))):
+        raise ValueError("a triangular solve does not say whether it transposes")
+    yield f"transpose_a={transpose}"
 
 
 def _cholesky(opcode: str, value: Any) -> Iterator[str]:
@@ -235,7 +244,7 @@ def _accuracy(opcode: str, value: Any) -> Iterator[str]:
         bounds = ", ".join(f"{name}={value['tolerance'].get(name, 0)}" for name in ("atol", "rtol", "ulps"))
         yield f"result_accuracy={{tolerance={{{bounds}}}}}"
     elif value.get("mode"):
-        yield f"result_accuracy={{mode={('default', 'highest')[value['mode']]}}}"
+        yield f"result_accuracy={{mode={named(('default', 'highest'), value['mode'])}}}"
 
 
 def _config(opcode: str, value: Any) -> Iterator[str]:
@@ -292,7 +301,7 @@ def _metadata(opcode: str, value: Any) -> Iterator[str]:
 
 def _word(word: str, names: Sequence[str]) -> _Form:
     def form(opcode: str, value: Any) -> Iterator[str]:
-        name = names[value or 0]
+        name = named(names, value or 0)
         if name:
             yield f"{word}={name}"
 

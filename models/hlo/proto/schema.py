@@ -12,11 +12,11 @@ from hloproof.models.hlo.proto.wire import Field, Schema
 
 _TABLE: Final = """
 Hlo: 1 module Module; 3 -buffer_assignment bytes
-Module: 1 name text; 2 -entry_name text; 3 computations Computation*; 4 -host_program_shape ProgramShape; 5 -id int
+Module: 1 name text; 2 -entry_name text; 3 computations Computation*; 4 host_program_shape ProgramShape; 5 -id int
   6 entry_id int; 7 schedule Schedule; 8 input_output_alias Aliases; 10 -cross_program_prefetches bytes*
   11 is_dynamic bool; 12 -spmd_output_sharding bytes; 13 -profile_info bytes*; 14 -spmd_parameters_shardings bytes*
   15 device_assignment Devices; 16 -use_auto_spmd_partitioning bool; 17 frames Frames; 18 buffer_donor Donors
-  19 frontend Attributes
+  19 frontend Attributes; 20 -recovery_table bytes; 21 -device_type text; 22 -payloads bytes*; 23 -pjrt_id int
 Devices: 1 replicas int; 2 computations int; 3 -each bytes*
 Aliases: 1 entries Alias*
 Alias: 1 output int*; 2 parameter int; 3 parameter_index int*; 4 kind int
@@ -52,9 +52,10 @@ Instruction: 1 name text; 2 opcode text; 3 shape Shape; 7 metadata Metadata; 8 l
   75 padding_type int; 76 custom_schedule int; 77 api_version int; 79 thread text; 80 prefetch_index int; 81 k int
   82 -statistics bytes; 85 largest bool; 86 sparsity bytes*; 87 device_list DeviceList; 88 -original_value bytes
   89 -is_composite bool; 90 ragged bytes; 91 accuracy Accuracy
+  98 sparsity_config bytes
 Metadata: 1 op_type text; 2 op_name text; 3 source_file text; 4 source_line int; 5 -profile int*; 8 -size int
   9 -working_set int; 10 -profile_info bytes; 12 -deduplicated text; 15 stack_frame_id int; 16 -scheduling_name text
-  17 -end_line int; 18 -column int; 19 -end_column int
+  17 -end_line int; 18 -column int; 19 -end_column int; 20 -payload bytes
 Literal: 1 shape Shape; 2 pred bool*; 3 u8 bytes; 4 s32 int*; 5 s64 int*; 6 u32 uint*; 7 u64 uint*; 8 f32 bits32*
   9 f64 bits64*; 10 elements Literal*; 11 f16 bytes; 12 c64 bits32*; 13 bf16 bytes; 14 sparse int*; 15 s8 bytes
   16 u16 bytes; 17 s16 bytes; 18 c128 bits64*; 19 f8e5m2 bytes; 20 f8e4m3fn bytes; 21 s4 bytes; 22 u4 bytes

@@ -25,6 +25,10 @@ _COMBINE: Final = -(1 << 63)
 def shape_of(m: Message) -> Shape:
     """The shape of a message. Raises ValueError for element types and layouts that are not read."""
     kind = ELEMENT_TYPES.get(m.get("type", 0))
+    if kind not in ("tuple", "buffer") and m.get("elements"):
+        raise ValueError(f"a shape of type {kind} has parts")
+    if kind in ("tuple", "buffer", "token", "opaque") and m.get("dimensions"):
+        raise ValueError(f"a shape of type {kind} has dimensions")
     match kind:
         case "tuple":
             return TupleShape(tuple(shape_of(e) for e in m.get("elements", [])))
@@ -40,6 +44,8 @@ def shape_of(m: Message) -> Shape:
         case None | "invalid":
             raise ValueError(f"element type {m.get('type', 0)} is not known here")
     dynamic = tuple(m.get("dynamic", []))
+    if any(dynamic) and len(dynamic) != len(m.get("dimensions", [])):
+        raise ValueError(f"a shape of {len(m.get('dimensions', []))} dimensions says of {len(dynamic)} what is dynamic")
     layout = _layout(m["layout"]) if "layout" in m else None
     if layout == Layout(()):  # that of a scalar has nothing to say
         layout = None
@@ -62,10 +68,6 @@ def _layout(m: Message) -> Layout:
         index_type=_pointer(m.get("index_type", 0)),
         pointer_type=_pointer(m.get("pointer_type", 0)),
     )
-
-
-def _split(m: Message) -> SplitConfig:
-    return SplitConfig(m.get("dimension", 0), tuple(m.get("indices", [])))
 
 
 def _pointer(number: int) -> str:

@@ -26,6 +26,8 @@ _DEVICES: Final = frozenset(
     "all-gather all-gather-start all-reduce all-reduce-start all-to-all collective-broadcast collective-permute "
     "collective-permute-start partition-id ragged-all-to-all reduce-scatter replica-id send recv".split()
 )
+_IN_STEPS: Final = frozenset({"while", "conditional", "call"})
+"""What calls computations whose instructions are run one after the other, where there is a schedule."""
 _ALIAS: Final = {0: "may-alias", 1: "may-alias", 2: "must-alias"}
 
 
@@ -62,12 +64,27 @@ def _module(m: Message) -> Iterator[str]:
     yield ", ".join([f"HloModule {plain(m['name'])}", *_header(m, computations)])
     yield ""
     yield from _frames(m.get("frames", {}))
-    orders = {
-        s.get("computation", 0): s.get("order", {}).get("ids", []) for s in m.get("schedule", {}).get("sequences", [])
-    }
+    orders = _orders(m, names)
     for c in computations:
         yield from _computation(c, names, _id(c) == m.get("entry_id", 0), orders.get(_id(c)))
         yield ""
+
+
+def _orders(m: Message, names: dict[int, str]) -> dict[int, Sequence[int]]:
+    """The ids of instructions in the order of the schedule, by computation. Raises ValueError where there is a schedule
+    and one that runs step by step is not in it: the order in which it stands here says nothing."""
+    if "schedule" not in m:
+        return {}
+    found = {
+        s.get("computation", 0): s.get("order", {}).get("ids", []) for s in m.get("schedule", {}).get("sequences", [])
+    }
+    called = (i for c in m["computations"] for i in c.get("instructions", []) if i["opcode"] in _IN_STEPS)
+    for number in (m.get("entry_id", 0), *(k for i in called for k in i.get("called", []))):
+        if number not in found:
+            raise ValueError(f"the schedule leaves out {names.get(number, number)}")
+    if unknown := set(found) - set(names):
+        raise ValueError(f"the schedule is about computations that are not in it: {sorted(unknown)}")
+    return found
 
 
 def _header(m: Message, computations: Sequence[Message]) -> Iterator[str]:
@@ -77,8 +94,11 @@ def _header(m: Message, computations: Sequence[Message]) -> Iterator[str]:
         raise ValueError("a module that is dynamic as a whole")
     devices = m.get("device_assignment")
     if devices is not None:
-        yield f"replica_count={devices.get('replicas', 1)}"
-        yield f"num_partitions={devices.get('computations', 1)}"
+        counts = devices.get("replicas", 0), devices.get("computations", 0)
+        if min(counts) < 1:
+            raise ValueError("its assignment of devices has none")
+        yield f"replica_count={counts[0]}"
+        yield f"num_partitions={counts[1]}"
     elif any(i["opcode"] in _DEVICES for c in computations for i in c.get("instructions", [])):
         raise ValueError(
             "the numbers of replicas and partitions are not in it, and collectives need them; give the text"
@@ -95,6 +115,10 @@ def _header(m: Message, computations: Sequence[Message]) -> Iterator[str]:
     if donors:
         told = (f"({d.get('parameter', 0)}, {braces(d.get('parameter_index', []))})" for d in donors)
         yield f"buffer_donor={{ {', '.join(told)} }}"
+    if "host_program_shape" in m:
+        whole = m["host_program_shape"]
+        parameters = ", ".join(print_shape(shape_of(s)) for s in whole.get("parameters", []))
+        yield f"entry_computation_layout={{({parameters})->{print_shape(shape_of(whole['result']))}}}"
     yield from frontend_attributes(m.get("frontend", {}))
 
 

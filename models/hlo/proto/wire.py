@@ -43,8 +43,8 @@ _WIRE: Final = {
 
 
 def read(data: bytes, message: str, schema: Schema, depth: int = 0) -> Message:
-    """The message that the data holds. Raises ValueError for data that is cut off or damaged, or has a field that the
-    schema does not know."""
+    """The message that the data holds. Raises ValueError for data that is cut off or damaged, has a field that the
+    schema does not know, or a message twice that stands alone."""
     if depth > _DEEPEST:
         raise ValueError(f"messages inside of each other deeper than {_DEEPEST}")
     fields = schema[message]
@@ -55,13 +55,15 @@ def read(data: bytes, message: str, schema: Schema, depth: int = 0) -> Message:
         number, wire = key >> 3, key & 7
         field = fields.get(number)
         raw, at = _raw(data, at, wire)
-        if field is None and raw not in (b"", 0):  # an empty one says nothing
+        if field is None:  # an empty one, too: what is 0 or empty and has no presence of its own is not written
             raise ValueError(f"field {number} of {message} is not known here")
-        if field is None or field.ignored:
+        if field.ignored:
             continue
         values = _values(raw, wire, field, message, schema, depth)
         if field.repeated:
             out.setdefault(field.name, []).extend(values)
+        elif field.name in out and field.kind in schema:
+            raise ValueError(f"{field.name} of {message} is given twice")  # of two messages both would count in part
         else:
             out[field.name] = values[-1]
     return out
