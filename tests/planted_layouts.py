@@ -429,6 +429,28 @@ _AT_ONCE: Final = entry(
 )
 
 
+_BESIDE: Final = """%fz (p: f32[8]) -> (f32[8], f32[4]) {
+  %p = V parameter(0)
+  %front = f32[4]{0} slice(%p), slice={[0:4]}
+  %made = f32[4]{0} negate(%front)
+  %read = f32[4]{0} slice(%p), slice={[FROM]}
+  %z = s32[] constant(0)
+  %u = V dynamic-update-slice(%p, %made, %z)
+  ROOT %both = (V, f32[4]{0}) tuple(%u, %read)
+}
+"""
+"""An update of four elements beside an output of four: of two sizes, so that no step is said to make both."""
+_TWO_SIZES: Final = entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %y = (V, f32[4]{0}) fusion(%x), kind=kLoop, calls=%fz
+  %y0 = V get-tuple-element(%y), index=0
+  %y1 = f32[4]{0} get-tuple-element(%y), index=1
+  %y2 = V pad(%y1, %zero), padding=0_4
+  ROOT %o = V add(%y0, %y2)""".replace("  %y2", "  %zero = f32[] constant(0)\n  %y2"),
+    other=_BESIDE,
+)
+
 _OF_A_TUPLE: Final = _calling("%t", "library", _DECLARED.replace("(0, {})", "(0, {0})"))
 FURTHER: Final = [
     Planted(
@@ -456,6 +478,14 @@ FURTHER: Final = [
             pairs=(("y0", "x"),),
         ),
         comes_to="unknown",
+    ),
+    Planted(
+        "an update beside what is made whole in as many steps",
+        _TWO_SIZES.replace("FROM", "0:4"),
+        (("y{0}", "x"),),
+        (("y{0}", "x"),),
+        comes_to="unknown",
+        sound=_TWO_SIZES.replace("FROM", "4:8"),
     ),
     Planted("rows for columns", _TWO_ROWS, sound=_TWO_ROWS.replace("[2,8]", "[1,8]")),
     Planted("a copy at once", _AT_ONCE.replace("SAID", "false"), _OVER, _OVER, sound=_AT_ONCE.replace("SAID", "true")),

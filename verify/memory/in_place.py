@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from math import prod
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement
@@ -216,7 +217,7 @@ class _Pair:
         if not _comparable(writing, making):
             return (
                 None,
-                f"{both}: outputs of {writing.count} and {making.count} elements are not made in the same steps",
+                f"{both}: outputs of {_size(writing)} and {_size(making)} elements are not made in the same steps",
             )
         model = dict(outcome.model)
         given = self._arguments(stated.values) if m.runtime or writing.runtime else {}
@@ -275,8 +276,19 @@ def _varies(read: Iterable[RuntimeVariable]) -> bool:
 
 
 def _comparable(a: Making, b: Making) -> bool:
-    """Which steps of the two are one is known."""
+    """Which steps of the two are one is known. What updates a part of an array has a loop of its own beside outputs
+    that are made whole, though it may take as many steps."""
+    if _updates_part(a) != _updates_part(b):
+        return False
     return _indexed_alike(a, b) or (a.count == b.count and not any(layout_of(m.stepped).tiles for m in (a, b)))
+
+
+def _updates_part(m: Making) -> bool:
+    return m.way == "window" and m.count < _size(m)
+
+
+def _size(m: Making) -> int:
+    return prod(m.written.dimensions)
 
 
 def _indexed_alike(a: Making, b: Making) -> bool:
@@ -288,7 +300,8 @@ def _indexed_alike(a: Making, b: Making) -> bool:
 def _same_places(writing: Making, making: Making, reading: KernelReading, m: IndexingMap, a: Slice, b: Slice) -> bool:
     """Every step reads only the element that lies where it writes: the same index of two arrays laid out alike."""
     runtime = (*writing.runtime, *m.runtime)
-    if a.offset != b.offset or not _indexed_alike(writing, making) or runtime or m.replica is not None:
+    alike = _comparable(writing, making) and _indexed_alike(writing, making)
+    if a.offset != b.offset or not alike or runtime or m.replica is not None:
         return False
     index = tuple(dim(k) for k in range(len(writing.steps)))
     return (
@@ -348,11 +361,11 @@ def obligation_of(
 def _same_step(writing: Making, making: Making) -> Formula:
     """Outputs of one size are made in the order in which they lie: a step makes what has the same place in each."""
     ours, theirs = ([Var(f"{name}{k}") for k in range(len(m.steps))] for name, m in (("w", writing), ("d", making)))
+    if not _comparable(writing, making):
+        return FALSE
     if _indexed_alike(writing, making):
         return conj(*(eq(a, b) for a, b in zip(ours, theirs, strict=True))) if ours else TRUE
-    if _comparable(writing, making):
-        return eq(_position(writing.stepped, tuple(ours)), _position(making.stepped, tuple(theirs)))
-    return FALSE
+    return eq(_position(writing.stepped, tuple(ours)), _position(making.stepped, tuple(theirs)))
 
 
 def _position(shape: ArrayShape, index: tuple[Expr, ...]) -> Expr:
