@@ -406,3 +406,11 @@ def test_a_difference_of_ordered_bits_is_no_order() -> None:
     terms = Terms()
     difference = terms.opened(Elem(node, (variable(0, 4),)), 1)
     assert ordered_floats(difference, lambda t: terms.opened(terms.settle(t, ()), 1)) == []
+
+
+def test_an_opaque_call_is_taken_for_a_function_of_numbers() -> None:
+    """It could look at the sign of a zero, which the documentation of what to trust says."""
+    call = 'ROOT r = f32[4] custom-call(f), custom_call_target="g"'
+    before, after = one("f32[4]", *ZERO, "f = f32[4] add(p, z)", call), one("f32[4]", "f = f32[4] copy(p)", call)
+    unproved(before, after, "exact")
+    proved(before, after, "real")

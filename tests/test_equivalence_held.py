@@ -143,3 +143,50 @@ def test_bits_of_two_types_are_in_no_order_of_numbers(other: str, orders: bool) 
     before, after = (entry(*lines, *(line.format(of) for line in MIXED)) for of in ("p", "f"))
     found = decide(parse_module(before), parse_module(after), "real", 5.0).verdict
     assert (found == "proved") is orders
+
+
+MIDDLES = {
+    "s64 to bf16": ("s64[] constant(1157425104234217473)", "s64[] constant(1155173304420532224)", "bf16"),
+    "f64 to bf16": ("f64[] constant(1.0039062500001)", "f64[] constant(1.004)", "bf16"),
+    "f64 to f16": ("f64[] constant(1.0004882812500003)", "f64[] constant(1.0005)", "f16"),
+}
+HELD = {"s64 to bf16": ("1152921504606846976", "1161928703861587968"), "f64 to bf16": ("1", "1.0078125"),
+        "f64 to f16": ("1", "1.0009765625")}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MIDDLES)
+def test_a_constant_that_is_rounded_otherwise_on_the_way_through_f32_is_none(name: str) -> None:
+    """Just above the middle between two neighbours: XLA rounds down where it runs, up where it folds constants. What is
+    nearer to one of them is that one."""
+    middle, near, kind = MIDDLES[name]
+
+    def made(constant: str) -> str:
+        return entry(f"c = {constant}", f"ROOT r = {kind}[] convert(c)")
+
+    for held in HELD[name]:
+        unproved(made(middle), entry(f"ROOT r = {kind}[] constant({held})"), "exact")
+    nearest = HELD[name][0] if name.startswith("s64") else HELD[name][1]
+    proved(made(near), entry(f"ROOT r = {kind}[] constant({nearest})"), "exact")
+
+
+@pytest.mark.parametrize(("number", "sound"), [("1.0004882812500003", False), ("1.0005", True)])
+def test_a_folded_reduction_knows_no_such_constant(number: str, sound: bool) -> None:
+    maximum = "max { a = f16[] parameter(0)\n b = f16[] parameter(1)\n ROOT r = f16[] maximum(a, b)\n}\n"
+    folded = entry(
+        f"c = f64[2] constant({{{number}, 0.5}})",
+        "h = f16[2] convert(c)",
+        "n = f16[] constant(-inf)",
+        "ROOT r = f16[] reduce(h, n), dimensions={0}, to_apply=max",
+        before=maximum,
+    )
+    (proved if sound else unproved)(folded, entry("ROOT r = f16[] constant(1.0009765625)"), "exact")
+
+
+@pytest.mark.parametrize(("kind", "held", "other"), [("f16", "1", "1.0009765625"), ("f8e5m2", "1", "1.25")])
+def test_a_decimal_is_rounded_as_xla_reads_it(kind: str, held: str, other: str) -> None:
+    """Into f16 by way of f32, into types of 8 bits at once."""
+    middle = {"f16": "1.0004882812500003", "f8e5m2": "1.1250000000001"}[kind]
+    text = entry(f"ROOT r = {kind}[] constant({middle})")
+    right, wrong = (held, other) if kind == "f16" else (other, held)
+    proved(text, entry(f"ROOT r = {kind}[] constant({right})"), "exact")
+    unproved(text, entry(f"ROOT r = {kind}[] constant({wrong})"), "exact")

@@ -16,6 +16,7 @@ from typing import Final
 from hloproof.equivalence.evaluation import EVALUATED
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.literals import literal_of
+from hloproof.equivalence.terms import rounds_alike
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
@@ -103,6 +104,8 @@ class ConstantFolds:
         written = self._written[node]
         values = [self._value(o) for o in written.operands]
         arrays = [v for v in values if v is not None]
+        if node.head == "convert" and not all(rounds_alike(node.type, v) for x in arrays for v in x.data):
+            return None
         found = _run(written.module, written.instruction, arrays) if len(arrays) == len(values) else None
         return found[0] if found is not None and len(found) == 1 else None
 
@@ -129,7 +132,10 @@ def _exact(body: Computation) -> bool:
         (i.opcode in EVALUATED and i.opcode != "bitcast-convert") or i.opcode in ("parameter", "constant", "tuple")
         for i in body.instructions
     ) and not any(
-        isinstance(s, ArrayShape) and s.element_type in COMPLEX for i in body.instructions for _, s in leaves(i.shape)
+        isinstance(s, ArrayShape)
+        and (s.element_type in COMPLEX or (i.opcode == "convert" and s.element_type in ("f16", "bf16")))
+        for i in body.instructions
+        for _, s in leaves(i.shape)
     )
 
 

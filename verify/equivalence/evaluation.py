@@ -12,7 +12,7 @@ from typing import Final
 
 from hloproof.equivalence.indices import Lin, clamp, constant
 from hloproof.equivalence.literals import bits_of
-from hloproof.equivalence.terms import Cond, Lit, Num, Term, from_pattern, from_value, number, value_of
+from hloproof.equivalence.terms import Cond, Lit, Num, Term, from_pattern, from_value, number, rounds_alike, value_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, Word
 from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, UNSIGNED, to_bits, width
@@ -73,6 +73,8 @@ def evaluate(op: str, type_: str, args: tuple[Num | Lit, ...], key: Hashable) ->
             return None
         if op == "bitcast-convert":
             return from_pattern(type_, _bits(args[0]))
+        if op == "convert" and not rounds_alike(type_, values[0]):
+            return None
         given = any(v != v for v in values)
         if given and isinstance(key, tuple) and ("type", "TOTALORDER") in key:
             return None  # which goes by the bits of a NaN

@@ -6,6 +6,7 @@ Trusted. Terms are data; `unfold` in `elements` says what an `Elem` stands for.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any, Final
 
 from hloproof.equivalence.graph import Node
@@ -128,7 +129,22 @@ def number(type_: str, form: Lin) -> Num | Lit | None:
         return Num(type_, form)
     # A known number is rounded as the type has it; a form that may leave the exact range would be rounded at some of
     # its values only.
-    return from_value(type_, form.constant) if form.is_constant and type_ != "pred" else None
+    if not form.is_constant or type_ == "pred" or not rounds_alike(type_, form.constant):
+        return None
+    return from_value(type_, form.constant)
+
+
+def rounds_alike(type_: str, value: object) -> bool:
+    """Whether a number becomes the same one of the type directly and through f32, as compilers have it for types of 16
+    bits: XLA goes through f32 where it runs, and not where it folds constants. False may be said of any number."""
+    if type_ not in ("f16", "bf16") or not isinstance(value, int | float):
+        return True
+    single = rounded("f32", value)
+    if single == value or not isinstance(single, float) or not isfinite(single):
+        return True
+    # Rounded twice is rounded otherwise only in the middle between two neighbours.
+    near = abs(single) * 2**-23
+    return bool(rounded(type_, single - near) == rounded(type_, single + near))
 
 
 def from_value(type_: str, value: object) -> Num | Lit:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from ctypes import c_float
 from typing import Final
 
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
@@ -87,8 +88,9 @@ def check_literal(text: str, shape: Shape) -> None:
 def parse_literal(text: str, shape: Shape) -> Nested:
     """The value as nested lists of Python numbers (row-major), tuples for tuple shapes, None where it was left out.
 
-    Predicates are bool, integers int, floating-point numbers float as written (not rounded to the element type),
-    complex ones complex. Rows may be shared: do not change the lists. Raises LiteralError.
+    Predicates are bool, integers int, floating-point numbers float as written (not rounded to the element type; for f16
+    to f32, as XLA's reader does), complex ones complex. Rows may be shared: do not change the lists. Raises
+    LiteralError.
     """
     return _Reader(text, build=True).whole(shape)
 
@@ -143,7 +145,12 @@ def _float(token: str, element_type: str) -> float:
     largest = LARGEST_FLOAT[element_type]
     if abs(value) > largest and not (element_type in _HALF_STEP and abs(value) < _HALF_STEP[element_type]):
         raise LiteralError(f"{token[:40]} is out of range for literal's primitive type {element_type.upper()}")
-    return value
+    return _in_single(value) if element_type == "f16" else value
+
+
+def _in_single(value: float) -> float:
+    """The nearest number of f32, through which XLA reads a text into f16: the number is rounded twice."""
+    return c_float(value).value
 
 
 def _check_payload(payload: str, element_type: str) -> None:
@@ -297,7 +304,9 @@ class _Reader:
         numbers = found.group().strip()[1:-1].split(",")
         if element_type == "pred":
             return [n.strip() == "true" for n in numbers]
-        return [int(n) for n in numbers] if element_type[0] in "su" else [float(n) for n in numbers]
+        if element_type[0] in "su":
+            return [int(n) for n in numbers]
+        return [_in_single(float(n)) if element_type == "f16" else float(n) for n in numbers]
 
     def element(self, element_type: str) -> Scalar:
         if element_type not in ("c64", "c128"):
