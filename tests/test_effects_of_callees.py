@@ -292,8 +292,9 @@ def test_what_a_condition_overwrites_is_needed_by_the_body_alone() -> None:
 
 
 @pytest.mark.parametrize("read", "cd")
-def test_what_branches_hand_back_of_two_arrays_is_copied_there(read: str) -> None:
-    """Which of the two arrays it was is not known, and the result lies in neither of them."""
+def test_what_branches_hand_back_lies_where_it_lay(read: str) -> None:
+    """Nobody copies it: both arrays and the result have one buffer, so that the second array overwrites the first. With
+    a copy in each branch they have three."""
     text = _module(
         " c = f32[8] copy(p)\n d = f32[8] copy(p)\n q = pred[] parameter(1)\n"
         " y = f32[8] conditional(q, c, d), true_computation=k, false_computation=k\n z = s32[] constant(0)\n"
@@ -301,4 +302,6 @@ def test_what_branches_hand_back_of_two_arrays_is_copied_there(read: str) -> Non
         f" n = f32[8] negate({read})\n ROOT r = f32[8] add(w, n)\n",
         "k {\n ROOT x = f32[8] parameter(0)\n}\n",
     )
-    assert _refuted(text) == set()
+    assert _refuted(text) == {"hazard-overwrite"}
+    copied = text.replace("ROOT x = f32[8] parameter(0)", "x = f32[8] parameter(0)\n ROOT y = f32[8] copy(x)")
+    assert _refuted(copied) == set()

@@ -25,6 +25,10 @@ negates {
   x = f32[8] parameter(0)
   ROOT y = f32[8] negate(x)
 }
+copies {
+  x = f32[8] parameter(0)
+  ROOT y = f32[8] copy(x)
+}
 gives {
   x = f32[8] parameter(0)
   ROOT y = f32[8] constant({1,2,3,4,5,6,7,8})
@@ -71,12 +75,70 @@ def _gathered(operand: int, written: str, late: bool) -> str:
     return _module(*lines, "o = f32[8] add(n, v)")
 
 
-def _chosen(update_first: bool) -> str:
-    """A branch hands an array on, into a buffer into which the other one makes its own."""
+def _chosen(update_first: bool, branch: str = "keeps") -> str:
+    """A branch hands an array on, in the buffer into which the other one makes its own."""
     lines = [f"v = {_UPDATE}(q, u, z)"]
-    chosen = "c = f32[8] conditional(g, q, q2), true_computation=keeps, false_computation=gives"
+    chosen = f"c = f32[8] conditional(g, q, q2), true_computation={branch}, false_computation=gives"
     lines.insert(1 if update_first else 0, chosen)
     return _module("g = pred[] parameter(1)", *lines, "o = f32[8] add(c, v)", before=_BRANCHES)
+
+
+def _updated_in_branches(one: str, two: str, *after: str, kept: bool = False) -> str:
+    """Each branch updates what it is given; with `kept` a copy of it."""
+    made = f"  c = f32[8] copy(x)\n  ROOT v = {_UPDATE}(c, u, z)" if kept else f"  ROOT v = {_UPDATE}(x, u, z)"
+    bodies = "".join(
+        f"{name} {{\n  x = f32[8] parameter(0)\n  u = f32[2] constant({{{k},2}})\n  z = s32[] constant(0)\n{made}\n}}\n"
+        for k, name in enumerate(("this", "that"))
+    )
+    lines = (
+        "g = pred[] parameter(1)",
+        f"a = f32[8] conditional(g, {one}, {two}), true_computation=this, false_computation=that",
+        *(after or ("o = f32[8] negate(a)",)),
+    )
+    return _module(*lines, before=bodies)
+
+
+_PAIR: Final = "(f32[8], f32[8])"
+
+
+def _beside(branch: str, opcode: str = "negate") -> str:
+    """One branch updates what both are given, so that the other one makes its first result there, too."""
+    made = "".join(f"  {name} = f32[8] {opcode}(x)\n" for name in ("b1", "b2"))
+    bodies = (
+        f"this {{\n  x = f32[8] parameter(0)\n  m = f32[8] exponential(x)\n  u = f32[2] constant({{1,2}})\n"
+        f"  z = s32[] constant(0)\n  v = {_UPDATE}(x, u, z)\n  ROOT r = {_PAIR} tuple(v, m)\n}}\n"
+        f"that {{\n  x = f32[8] parameter(0)\n{made}  ROOT r = {_PAIR} tuple({branch})\n}}\n"
+    )
+    lines = (
+        "g = pred[] parameter(1)",
+        f"a = {_PAIR} conditional(g, q, q), true_computation=this, false_computation=that",
+        "c = f32[8] get-tuple-element(a), index=0",
+        "d = f32[8] get-tuple-element(a), index=1",
+        "o = f32[8] add(c, d)",
+    )
+    return _module(*lines, before=bodies)
+
+
+def _turn_by_call(first: str) -> str:
+    """A turn is a call: what it returns lies in the state that it is given."""
+    state = "(f32[8])"
+    step = (
+        "step {\n  x = f32[8] parameter(0)\n  a = f32[8] negate(x)\n  b = f32[8] exponential(x)\n"
+        f'  ROOT o = f32[8] custom-call({first}), custom_call_target="f", '
+        "output_to_operand_aliasing={{}: (0, {})}\n}\n"
+    )
+    turn = (
+        f"turn {{\n  s = {state} parameter(0)\n  x = f32[8] get-tuple-element(s), index=0\n"
+        f"  y = f32[8] call(x), to_apply=step\n  ROOT r = {state} tuple(y)\n}}\n"
+        f'more {{\n  s = {state} parameter(0)\n  ROOT m = pred[] custom-call(), custom_call_target="more"\n}}\n'
+    )
+    lines = (
+        f"t = {state} tuple(q)",
+        f"w = {state} while(t), condition=more, body=turn",
+        "y = f32[8] get-tuple-element(w), index=0",
+        "o = f32[8] negate(y)",
+    )
+    return _module(*lines, before=step + turn)
 
 
 def _asked(update_first: bool) -> str:
@@ -106,7 +168,12 @@ CASES: Final = {
     "the first of two gathered arrays": (_gathered(0, "a", True), _gathered(0, "b", True)),
     "the second of two gathered arrays": (_gathered(1, "b", True), _gathered(1, "a", True)),
     "a gathered array read before": (_gathered(1, "b", True), _gathered(1, "b", False)),
-    "what a branch hands on": (_chosen(True), _chosen(False)),
+    "what a branch hands on": (_chosen(True), _chosen(False, "copies")),
+    "what a branch hands on, updated behind it": (_chosen(False), _chosen(False, "copies")),
+    "two arrays that branches update": (_updated_in_branches("q", "q2"), _updated_in_branches("q", "q2", kept=True)),
+    "two arrays that branches update, one by one": (_updated_in_branches("q", "q2"), _updated_in_branches("q", "q")),
+    "what a branch makes where another one updates": (_beside("b1, b2"), _beside("b2, b1")),
+    "what a turn returns of a call": (_turn_by_call("a, b"), _turn_by_call("b, a")),
     "what decides on a branch": (_asked(True), _asked(False)),
     "what is returned, and updated": (
         _module(f"v = {_UPDATE}(q, u, z)", f"{_RETURNED}(q, v)"),

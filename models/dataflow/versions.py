@@ -107,6 +107,7 @@ class LocalBuffers:
             written = in_place.get(spot[1])
             if written is not None:
                 self._write(i, spot, *written)
+                self._share_with_branches(i, spot)
                 continue
             # Before what the link before had: of a result that was bound earlier an update may tell where it lies.
             kept = self._passed_on(i, spot)
@@ -119,6 +120,8 @@ class LocalBuffers:
                 # Where several values may arrive, as in a loop's state, the place holds a version of its own.
                 kept = (local[0].instruction, local[0].index) if len(local) == 1 else None
             self.version[spot] = self.version.get(kept, kept) if kept is not None else self._equal.get(spot, spot)
+            if kept is None:
+                self._share_with_branches(i, spot)
         for operand, number, optional in self._updates.unseen(i, in_place):
             self._write(i, (i.name, (UNSEEN, number, *operand[1])), operand, optional)
         self._reads[i.name] = self._read_by(i)
@@ -132,6 +135,37 @@ class LocalBuffers:
         # Without a schedule an update in place shares nothing yet: copy insertion may still keep the two apart.
         if not fixed and (not optional or self.shares):
             self._share(operand, spot)
+
+    def _share_with_branches(self, i: Instruction, spot: Spot) -> None:
+        """What a conditional gives lies where its branches leave it, each of them: one that hands an operand on,
+        written or not, leaves it in that operand's buffer, and nothing copies it from there."""
+        if i.opcode != "conditional" or not self.shares:
+            return
+        for body, operands, at in self.callees.handing_back(spot):
+            handed = self.callees.handed(body, operands, at)
+            if handed is not None and handed in self.version:
+                self._share(handed, spot)
+
+    def share_with_callees(self, others: Mapping[str, LocalBuffers]) -> None:
+        """Where a call or conditional makes a result in the buffer of an operand, so it does inside: what is returned
+        is written into the buffer of that parameter."""
+        for i in self.computation.instructions:
+            if i.opcode not in ("call", "conditional"):
+                continue
+            for body, operands in self.callees.bodies(i):
+                inner = others.get(body)
+                numbered = {p.parameter_number: p.name for p in inner.computation.parameters} if inner else {}
+                given = [
+                    (self.buffer(spot), (numbered[n], spot[1]))
+                    for n, operand in enumerate(operands)
+                    for spot in self.leaves(operand)
+                    if n in numbered
+                ]
+                made = [spot for spot in self.leaves(i.name) if inner is not None and self.version[spot] == spot]
+                for spot in made:
+                    for buffer, parameter in given:
+                        if inner is not None and buffer == self.buffer(spot):
+                            inner._share(parameter, (inner.computation.root_name, spot[1]))
 
     def one_part(self, loop: Instruction, a: ShapeIndex, b: ShapeIndex) -> bool:
         """Both parts of a loop's state hold one value at first and after every turn."""
@@ -314,4 +348,7 @@ def local_buffers(buffers: Buffers, shares: bool) -> dict[str, LocalBuffers]:
     for name in wanted:
         out[name] = LocalBuffers(buffers, module.by_name[name], summaries, shares, equal)
         summaries[name] = out[name].summary()
+    if shares:
+        for name in reversed(wanted):  # callers before what they call
+            out[name].share_with_callees(out)
     return out
