@@ -1,0 +1,35 @@
+"""The claim collective-deadlock beside programs of three devices that are run for everything they may be given."""
+
+from __future__ import annotations
+
+import pytest
+from deadlock_programs import choices, made, printed, waits_for_ever
+
+from hloproof.claims.asynchronous import judge
+from hloproof.models.hlo.parser import parse_module
+
+
+def _verdict(text: str) -> str:
+    found = [j.found for j in judge(parse_module(text), lambda c: c == "collective-deadlock", lambda c: False)]
+    said = {f.verdict.value for f in found}
+    if "refuted" in said:
+        return "refuted" if any("waits for ever" in (f.counterexample or "") for f in found) else "unpaired"
+    return "proved" if said == {"proved"} else "unknown"
+
+
+def _is_wrong(seed: int) -> tuple[str, bool]:
+    """The verdict, and whether a run says otherwise: a proof holds where what is sent goes to who began first, a
+    refutation wherever it goes."""
+    program = made(seed)
+    said = _verdict(printed(program))
+    if said not in ("proved", "refuted"):
+        return said, False
+    stuck = any(waits_for_ever(program, c, in_order=said == "proved", seed=seed) for c in choices(program))
+    return said, stuck == (said == "proved")
+
+
+@pytest.mark.parametrize("first", range(0, 400, 100))
+def test_verdicts_are_those_of_runs(first: int) -> None:
+    found = {seed: _is_wrong(seed) for seed in range(first, first + 100)}
+    assert not [seed for seed, (_, is_wrong) in found.items() if is_wrong]
+    assert {"proved", "refuted", "unknown"} <= {said for said, _ in found.values()}
