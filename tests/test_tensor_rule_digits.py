@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from itertools import product
 from random import Random
+from time import monotonic
 
 import pytest
 
+from hloproof.engines.door import How
+from hloproof.logic.evaluate import holds
+from hloproof.logic.formula import Formula, free_variables
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum
-from hloproof.tensor_rules import digits
+from hloproof.models.tensor_rules.text import parse_tensor_rules
+from hloproof.tensor_rules import digits, laws
+from hloproof.tensor_rules.facts import Facts
+from hloproof.tensor_rules.prove import prove_rule
 
 a, b, n, m = (Var(name) for name in "abnm")
 SIZES = (n, m, n * m, n + m, n * 2, Const(3), n * m + m)
@@ -45,6 +52,13 @@ def test_what_is_taken_apart_keeps_its_value(seed: int) -> None:
     for point in POINTS:
         for law, (before, after) in written.items():
             assert evaluate(before, point) == evaluate(after, point), (law, before, after, point)
+    with laws.noted() as uses:
+        digits.polynomial(e, positive)
+        digits.tidied(e, lambda x: x in positive)
+        digits.quotient(e, by)
+        digits.remainder(e, by)
+    for one, other in map(laws.of_unknowns, uses.identities):
+        assert digits.same_polynomial(one, other), (one, other)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -77,3 +91,51 @@ def test_sums_that_are_too_long_are_left_as_they_are() -> None:
         for k in range(1, 4):
             point = {"a": 1, "b": k, "z": 2, "m": 3 * k, **{x.name: k + j for j, x in enumerate(many)}}
             assert evaluate(whole, point) == evaluate(after, point)
+
+
+POINT = dict(zip("qdrxaf", range(6), strict=True))
+
+
+@pytest.mark.parametrize("name", laws.LAWS)
+def test_two_engines_say_each_law_and_no_law_without_what_it_needs(name: str) -> None:
+    """Of divisors and factors above 0 alone."""
+    law = laws.LAWS[name]
+    facts = Facts(monotonic() + 60, How(cross=True))
+    assert facts.unsaid(laws.LawUses({name: None})) == ""
+    assert len(facts.engines) >= 2
+    for left_out in law.given:
+        given = [f for f in law.given if f is not left_out]
+        if any("f" in free_variables(f) and "x" in free_variables(f) for f in law.given):
+            continue  # what other laws say is there to be quick
+        assert facts.ask(given, law.says).verdict != "proved", left_out
+        assert any(_fails(law.says, given, p) for p in product((-2, -1, 0, 1, 2), repeat=6)), left_out
+
+
+def _fails(says: Formula, given: list[Formula], p: tuple[int, ...]) -> bool:
+    point = dict(zip(POINT, p, strict=True))
+    return all(holds(f, point) for f in given) and not holds(says, point)
+
+
+def test_a_law_that_does_not_fit_is_found_by_two_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error in how polynomials are divided proves a wrong rule, with one engine or none."""
+    (wrong,) = parse_tensor_rules("rule r\n  A: [n]\n  devices p\n  collective-permute(A, shift=p + 1) => A")
+    assert not prove_rule(wrong).proved
+    right = digits._divided
+
+    def without_constants(p: digits.SizePolynomial, by: Expr) -> tuple[digits.SizePolynomial, digits.SizePolynomial]:
+        q, r = right(p, by)
+        return q, {m: c for m, c in r.items() if m}
+
+    monkeypatch.setattr(digits, "_divided", without_constants)
+    assert prove_rule(wrong).proved
+    crossed = prove_rule(wrong, how=How(cross=True))
+    assert not crossed.proved
+    assert "sums of products are not shown equal" in crossed.open
+
+
+def test_what_comes_out_alike_by_the_laws_of_digits_names_engines() -> None:
+    (rule,) = parse_tensor_rules("rule r\n  A: [n]\n  devices p\n  collective-permute(A, shift=p * q) => A")
+    assert prove_rule(rule).engines == ()
+    crossed = prove_rule(rule, how=How(cross=True))
+    assert crossed.proved
+    assert len(crossed.engines) >= 2

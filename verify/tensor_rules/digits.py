@@ -2,7 +2,7 @@
 
 Trusted. Laws for divisors above 0: `(q * d + r) floordiv d = q + r floordiv d`, and with it
 `(q * d + r) mod d = r mod d`; `(x floordiv a) floordiv b = x floordiv (a * b)`; for f above 0
-`(f * x) floordiv (f * d) = x floordiv d` and `(f * x) mod (f * d) = f * (x mod d)`.
+`(f * x) floordiv (f * d) = x floordiv d` and `(f * x) mod (f * d) = f * (x mod d)`. Each use is noted for `laws`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from hloproof.models.expressions.expr import Binary, Const, Expr, postorder, to_text
+from hloproof.tensor_rules.laws import SizeIdentity, note
 
 SizeMonomial = tuple[tuple[str, Expr], ...]
 """Factors in the order of their texts, which come first."""
@@ -35,11 +36,14 @@ def polynomial(e: Expr, positive: frozenset[Expr] = frozenset()) -> SizePolynomi
         elif isinstance(node, Binary) and node.op == "*":
             done[node] = _product(done[node.lhs], done[node.rhs], node)
         elif isinstance(node, Binary) and node.op == "mod" and node.rhs in positive:
+            note("taken apart")
             whole = polynomial(quotient(expression(done[node.lhs]), node.rhs))
             taken = _product(done[node.rhs], whole, expression(done[node.rhs]) * expression(whole))
             done[node] = _sum(done[node.lhs], {m: -c for m, c in taken.items()})
         elif isinstance(node, Binary) and node.op in ("floordiv", "ceildiv") and node.rhs in positive:
             above = node.rhs - 1 if node.op == "ceildiv" else Const(0)
+            if node.op == "ceildiv":
+                note("upward")
             done[node] = polynomial(quotient(expression(_sum(done[node.lhs], polynomial(above))), node.rhs))
         else:
             done[node] = {((to_text(node), node),): 1}
@@ -113,23 +117,31 @@ def _divides(factors: Counter[tuple[str, Expr]], scale: int, m: SizeMonomial, c:
 def quotient(e: Expr, by: Expr) -> Expr:
     """e floordiv by, for `by` above 0."""
     if by is Const(1):
+        note("whole")
         return e
     q, r = _divided(polynomial(e), by)
+    note("quotient", lambda: (e, expression(q) * by + expression(r)))
     rest: Expr = Const(0)
     if r:
         inner = expression(r)
         if isinstance(inner, Binary) and inner.op == "floordiv":
-            rest = quotient(inner.lhs, expression(polynomial(inner.rhs * by)))
+            together = expression(polynomial(inner.rhs * by))
+            note("nested", lambda: (inner.rhs * by, together))
+            rest = quotient(inner.lhs, together)
         else:
             rest = inner // by
+    else:
+        note("nothing")
     return expression(_sum(q, polynomial(rest)))
 
 
 def remainder(e: Expr, by: Expr) -> Expr:
     """e mod by, for `by` above 0."""
     if by is Const(1):
+        note("whole")
         return Const(0)
-    _, r = _divided(polynomial(e), by)
+    q, r = _divided(polynomial(e), by)
+    note("remainder" if r else "nothing", lambda: (e, expression(q) * by + expression(r)))
     return expression(r) % by if r else Const(0)
 
 
@@ -138,12 +150,14 @@ def product(sizes: Iterable[Expr]) -> Expr:
     out: Expr = Const(1)
     for s in sizes:
         out = s if out is Const(1) else out * s
-    return expression(polynomial(out))
+    return canonical(out)
 
 
 def canonical(e: Expr) -> Expr:
     """The expression as a sum of products in one order, so that equal ones are mostly written alike."""
-    return expression(polynomial(e))
+    out = expression(polynomial(e))
+    note("", lambda: (e, out))
+    return out
 
 
 def same_polynomial(a: Expr, b: Expr, positive: frozenset[Expr] = frozenset()) -> bool:
@@ -161,10 +175,18 @@ def tidied(e: Expr, is_positive: Callable[[Expr], bool]) -> Expr:
         x, y = done[node.lhs], done[node.rhs]
         done[node] = node if x is node.lhs and y is node.rhs else Binary(node.op, x, y)
         if node.op in ("floordiv", "mod") and is_positive(y):
-            x, y, common = _reduced(x, y, is_positive)
+            whole, (x, y, common) = (x, y), _reduced(x, y, is_positive)
+            if common is not Const(1):
+                fits = [_multiple(e, common, part) for e, part in zip(whole, (x, y), strict=True)]
+                note("scaled" if node.op == "floordiv" else "scaled remainder", *fits)
             part = quotient(x, y) if node.op == "floordiv" else times(common, remainder(x, y))
             done[node] = expression(polynomial(part))
     return done[e]
+
+
+def _multiple(e: Expr, factor: Expr, x: Expr) -> Callable[[], SizeIdentity]:
+    """That e is so many times x."""
+    return lambda: (e, factor * x)
 
 
 def divided_out(e: Expr, divisors: Iterable[Expr], is_positive: Callable[[Expr], bool]) -> Expr:
@@ -182,6 +204,7 @@ def divided_out(e: Expr, divisors: Iterable[Expr], is_positive: Callable[[Expr],
         if is_positive(f):
             q, r = _divided(p, f)
             if not r:
+                note("sign", _multiple(expression(p), f, expression(q)))
                 p = q
     return expression(p) + constant if constant else expression(p)
 

@@ -12,8 +12,9 @@ from hloproof.engines.door import HOW, How, prove_one
 from hloproof.logic.formula import FALSE, TRUE, And, Compare, Formula, Not, conj, conjuncts, free_variables
 from hloproof.logic.normal_form import key
 from hloproof.logic.obligation import Obligation, Outcome
-from hloproof.models.expressions.expr import Binary, Const, Expr, postorder
+from hloproof.models.expressions.expr import Binary, Const, Expr, postorder, to_text
 from hloproof.tensor_rules.digits import polynomial, same_polynomial
+from hloproof.tensor_rules.laws import LAWS, LawUses, of_unknowns
 
 BUDGET: Final = Budget(isl_operations=200_000, z3_rlimit=3_000_000, enumeration_points=2_000)
 
@@ -55,6 +56,16 @@ class Facts:
             found = self.asked[question] = stated or self.ask(facts, goal).verdict == "proved"
         return found
 
+    def unsaid(self, uses: LawUses) -> str:
+        """What was used of digits and is not said by the engines, for the reader; empty where all of it is."""
+        for name in uses.laws:
+            if self.ask(LAWS[name].given, LAWS[name].says).verdict != "proved":
+                return f"the law of digits {name!r} is not shown"
+        for a, b in dict.fromkeys(map(of_unknowns, uses.identities)):
+            if a is not b and self.ask((), Compare("==", a, b)).verdict != "proved":
+                return f"sums of products are not shown equal: {to_text(a)} and {to_text(b)}"
+        return ""
+
     def _stated(self, facts: Sequence[Formula], goal: Formula) -> bool:
         """Whether a fact says so: the goal itself, or the same with a smaller bound."""
         wanted = self.at_least(goal)
@@ -65,6 +76,10 @@ class Facts:
             if said is not None and wanted is not None and said[0] == wanted[0] and said[1] <= wanted[1]:
                 return True
         return False
+
+    def _said(self, facts: Sequence[Formula], goal: Formula) -> bool:
+        """Whether a fact says so; where two engines are wanted they say so too."""
+        return self._stated(facts, goal) and (not self.how.cross or self.follows(facts, goal))
 
     def at_least(self, formula: Formula) -> tuple[frozenset[Any], int] | None:
         """A comparison as a polynomial without its constant, and the constant: together they are at least 0."""
@@ -137,7 +152,7 @@ class Facts:
     def _chosen(self, facts: Sequence[Formula], node: Binary, x: Expr, y: Expr) -> Expr:
         """A minimum or maximum, which is one of the two where a fact says so."""
         for small, large in ((x, y), (y, x)):
-            if self._stated(facts, Compare("<=", small, large)):
+            if self._said(facts, Compare("<=", small, large)):
                 return small if node.op == "min" else large
         return node if x is node.lhs and y is node.rhs else Binary(node.op, x, y)
 
@@ -152,7 +167,7 @@ class Facts:
     def _least(self, facts: Sequence[Formula], factor: Expr) -> int:
         """1 or 0 where the facts say that the factor is at least that, else -1."""
         for n in (1, 0):
-            if self._stated(facts, Compare("<=", Const(n), factor)):
+            if self._said(facts, Compare("<=", Const(n), factor)):
                 return n
         return -1
 

@@ -15,6 +15,7 @@ from hloproof.models.expressions.expr import Var
 from hloproof.models.tensor_rules.rule import Call, NumberKind, TensorRule
 from hloproof.tensor_rules.equality import TermEquality
 from hloproof.tensor_rules.facts import Facts, RuleTimeOver
+from hloproof.tensor_rules.laws import LawUses, noted
 from hloproof.tensor_rules.operations.meaning import Meaning, RuleIndex, Symbolic, conditions, declared_sizes
 from hloproof.tensor_rules.operations.table import read
 from hloproof.tensor_rules.pieces import ranges
@@ -54,6 +55,11 @@ def accepted(rule: TensorRule, shown: frozenset[str], seconds: float = SECONDS) 
 
 
 def _proved_with(rule: TensorRule, facts: Facts, seconds: float) -> RuleProof:
+    with noted(facts.how.cross) as uses:
+        return _at_all_ranks(rule, facts, seconds, uses)
+
+
+def _at_all_ranks(rule: TensorRule, facts: Facts, seconds: float, uses: LawUses) -> RuleProof:
     tried = ranks(rule)
     applicable = [rank for rank in tried if rank] or tried  # of no dimensions everything with `...` is true
     reorders = applies = False
@@ -67,6 +73,9 @@ def _proved_with(rule: TensorRule, facts: Facts, seconds: float) -> RuleProof:
                 return RuleProof(False, open=f"{', '.join(where)}: {shown.open}" if where else shown.open)
             reorders |= shown.reorders
             applies |= shown.applies
+        unsaid = facts.unsaid(uses)
+        if unsaid:
+            return RuleProof(False, open=unsaid)
     except RuleTimeOver:
         return RuleProof(False, open=f"not decided within {seconds:g} seconds")
     if vacuous == len(applicable) * len(kinds(rule)):
