@@ -110,6 +110,14 @@ def test_it_is_a_scatter(scatter: str) -> None:
         assert run_module(parse_module(before), [operand, given]) == run_module(parse_module(after), [operand, given])
 
 
+def test_that_a_window_of_a_reduction_has_no_order_is_told() -> None:
+    """Which of two elements that are equal is selected hangs on the order, which only a select-and-scatter has."""
+    told = ("a reduce takes its elements in any order", "exact")
+    one, other = parse_module(original()), parse_module(expanded())
+    assert told in decide(one, other).axioms and told in decide(other, one).axioms
+    assert told not in decide(one, one).axioms and told not in decide(other, other).axioms
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -43,6 +43,8 @@ from hloproof.equivalence.terms import (
 ATOMIC: Final = frozenset({"parameter", "free", "bound", "constant", "while"})
 """Never equal by equal operands."""
 LARGEST_ENUMERATION: Final = 256
+ANY_ORDER: Final = "a reduce takes its elements in any order"
+"""What is told where a function could tell the order."""
 
 
 def same(rules: Rules, goal: Goal) -> list[Goal]:
@@ -198,10 +200,12 @@ def fold(
                 raise Denied("the order is not kept")
             # Commuting is not enough: floats commute, and their sums depend on the order.
             associates(rules, op, left.type)
+        if in_order and left.head[3:] != right.head[3:]:  # only one of them says in which order
+            rules.use(ANY_ORDER, "exact")
     elif left.head[0] == "reduce" and combiner(left) not in COMMUTATIVE:
         ours, theirs = ([list(d) for ds in given for d in ds] for given in (left_digits, right_digits))
         if ours != theirs:  # XLA leaves the order open; a function that is not commutative could tell
-            rules.use("a reduce takes its elements in any order", "exact")
+            rules.use(ANY_ORDER, "exact")
     new = [variable(goal.next + k, n) for k, n in enumerate(radices)]
     # Each factor has a precision of its own, which goes with the factor.
     goals = equal_heads(left, _swapped_precision(right) if swapped else right)
