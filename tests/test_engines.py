@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import pytest
 from random_obligations import obligation as random_obligation
@@ -493,3 +494,39 @@ def test_comparators_are_covered() -> None:
 
 def test_an_empty_axis_leaves_no_points_beside_an_endless_one() -> None:
     assert enumerate_points.find_counterexample(owed(eq(Var("a"), Var("b")), a=(0, 10**15), b=(0, -1)), 10) is None
+
+
+ROUNDED: Final = [
+    # Read as quotients that round down the first two hold; the second pair holds as it is said, and not by floor.
+    (RoundingSemantics("trunc", "trunc"), eq(Var("x") // 2, -2), False),
+    (RoundingSemantics("floor", "trunc"), eq(Var("x") % 2, 1), False),
+    (RoundingSemantics("trunc", "trunc"), eq(Var("x") // 2, -1), True),
+    (RoundingSemantics("floor", "trunc"), eq(Var("x") % 2, -1), True),
+]
+
+
+@pytest.mark.parametrize("name", procedures.ENGINES)
+@pytest.mark.parametrize(("reading", "goal", "right"), ROUNDED)
+def test_no_stage_takes_one_rounding_for_another(
+    reading: RoundingSemantics, goal: Formula, right: bool, name: str
+) -> None:
+    """A stage that knows floor alone gives up; and what another one refutes is not replayed by floor."""
+    obligation = Obligation((("x", Interval(-3, -3)),), goal, rounding=reading)
+    try:
+        answer = procedures.asked(name, obligation, DEFAULT)
+    except GaveUp:
+        answered = False
+    else:
+        answered = True
+        assert (answer is None) is right
+    outcome = portfolio.prove_by(name, obligation, DEFAULT)
+    assert outcome.verdict == ("proved" if answered and right else "unknown")
+    assert ("by another rounding" in outcome.reason) is (answered and not right)
+
+
+def test_some_stage_answers_for_each_rounding() -> None:
+    for reading, goal, right in ROUNDED:
+        obligation = Obligation((("x", Interval(-3, -3)),), goal, rounding=reading)
+        outcome = portfolio.prove_by("z3 on SMT-LIB", obligation, DEFAULT)
+        assert (outcome.verdict == "proved") is right
+        assert right or "by another rounding" in outcome.reason
