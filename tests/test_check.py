@@ -512,9 +512,10 @@ def test_what_was_kept_of_another_question_is_no_answer(asked: dict[str, Any]) -
     plain, other = (FileCache(Options(cache=Path("kept.db"), **more)) for more in ({}, asked))
     keys = [cache.key("m.hlo", REVERSE) for cache in (plain, other, plain)]
     assert keys[0] and keys[0] == keys[2] != keys[1]
-    assert (
-        len({keys[0], plain.key("n.hlo", REVERSE), plain.key("m.hlo", OPAQUE), plain.key("m.hlo", REVERSE, "x")}) == 4
-    )
+    others = [("n.hlo", REVERSE), ("m.hlo", OPAQUE), ("m.hlo", REVERSE + "x")]
+    with_plans = [("m.hlo", REVERSE, plan) for plan in (("p", "x"), ("p", ""), ("q", "x"), ("px", ""))]
+    made = {keys[0], *(plain.key(*given) for given in others), *(plain.key(*given) for given in with_plans)}
+    assert len(made) == 8
     plain.close()
     other.close()
 

@@ -15,6 +15,7 @@ from hloproof.models.hlo.draft_reader import DraftReader
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.resolve import resolve
 from hloproof.models.hlo.text.lexer import Scanner
+from hloproof.models.line_ends import with_line_ends
 
 SEPARATOR: Final = re.compile(r"^[ \t]*//[ \t]*-----[ \t]*\r?$", re.MULTILINE)
 """The line between two modules of a file."""
@@ -54,8 +55,7 @@ def each_module(text: str, file: str = "") -> Iterator[Module | InputError]:
 
 def _each_module(text: str, file: str) -> Iterator[Module | InputError]:
     refuse_binary(text, file)
-    if "\r" in text and "\n" not in text:
-        text = text.replace("\r", "\n")  # the line ends of old Macs
+    text = with_line_ends(text)
     scanner = Scanner(text, file)
     cuts = [(m.start(), m.end()) for m in SEPARATOR.finditer(text)]
     starts = [0, *(end for _, end in cuts)]

@@ -80,6 +80,8 @@ def command(
         modules = [d for d in find_dumps(folder) if only in d.module]
         if not modules:
             raise click.ClickException(f"no module of {folder} has {only!r} in its name")
+        if since and not any(d.has(since) for d in modules):
+            raise click.ClickException(f"{folder} holds no pass or pipeline {since!r}")
         kept = None if no_cache else cache or default_path()
         options = PassOptions(tier_named(tier), budget, jobs, since, kept)
         with progress_bar() as progress:
@@ -88,8 +90,6 @@ def command(
             from hloproof.report.html.comparisons import of_passes
 
             say("".join(of_passes(found)))
-    if since and not found.judged:
-        raise click.ClickException(f"no pass or pipeline {since!r} changed anything in {folder}")
     if form == "json":
         json.dump(as_json(found), sys.stdout)
         say()

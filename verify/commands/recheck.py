@@ -58,7 +58,9 @@ def command(folder: Path, solver: str | None, seconds: float, quiet: bool) -> in
         raise click.ClickException(str(error)) from error
     except ImportError as error:
         raise click.ClickException("cvc5 is not installed: install hloproof[certify], or name a --solver") from error
-    say(", ".join(f"{n} {state}" for state, n in sorted(states.items())) or "no certificates")
+    if not states:
+        raise click.ClickException(f"{folder} has no certificates: its manifest names none")
+    say(", ".join(f"{n} {state}" for state, n in sorted(states.items())))
     if states.keys() & {"tampered", "missing", "not listed"}:
         return int(Exit.BAD_INPUT)
     if "sat" in said:

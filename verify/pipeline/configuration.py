@@ -37,7 +37,7 @@ _SECONDS: Final = _Sort(
     f"a positive number, at most {LONGEST:g}",
     lambda v: isinstance(v, int | float) and not isinstance(v, bool) and 0 < v <= LONGEST,
 )
-_WIDTH: Final = _Sort("32 or 64", lambda v: v in (32, 64))
+_WIDTH: Final = _Sort("32 or 64", lambda v: type(v) is int and v in (32, 64))
 _SEVERITIES: Final = _Sort(
     f"a table from claims to {', '.join(SEVERITIES)}",
     lambda v: isinstance(v, dict) and all(level in SEVERITIES for level in v.values()),

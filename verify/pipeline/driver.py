@@ -11,6 +11,7 @@ from typing import Any, Final
 from hloproof.logic.obligation import Outcome
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module, Operation
+from hloproof.models.line_ends import with_line_ends
 from hloproof.models.stages import OutOfTime, checkpoint, inside, running, seconds_left, stage
 from hloproof.pipeline.engine_run import Stages, batch_engine, how_of, warm_engine
 from hloproof.pipeline.entry_count import check_count
@@ -203,8 +204,8 @@ class _Check:
         results = FileResults(name, kind)
         self._lines.clear()
         try:
-            text, plan = read(), plan_for(name, kind)
-            key = self._cache.key(name, text, "" if plan is None else plan[1]) if kind == "hlo" else b""
+            text, plan = with_line_ends(read()), plan_for(name, kind)
+            key = self._cache.key(name, text, plan) if kind == "hlo" else b""
             kept = self._cache.get(key, results) if key else None
             if kept is not None:
                 self.kept += kept.counts().total()
@@ -256,6 +257,7 @@ class _Check:
         """Read HLO text that is no file: what is wrong with it is raised as InputError."""
         from hloproof.models.hlo.parser import parse_modules
 
+        text = with_line_ends(text)
         if not expects(text):
             self.modules(results, parse_modules(text))
             return
@@ -278,6 +280,8 @@ class _Check:
                 with _in_time():
                     items = kind.parse(text, results.file)
                     check_count(other, text, len(items), results.file)
+                if not items:
+                    raise InputError("there is no entry in this file", 1, 1, file=results.file)
                 results.entries = len(items)
                 self._lines += [line for item in items for line in _lines_of(other, item)]
                 if self.options.selection.takes_claim(kind.claim):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from hloproof.models.errors import InputError
+from hloproof.models.line_ends import with_line_ends
 
 _COMMENTS: Final = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _CUT: Final = re.compile(r"^\s*//\s*-----\s*$")
@@ -30,8 +31,6 @@ def _entries(word: str) -> Callable[[str], int]:
 
 def _modules(text: str) -> int:
     sections: list[list[str]] = [[]]
-    if "\r" in text and "\n" not in text:
-        text = text.replace("\r", "\n")  # the line ends of old Macs
     for line in text.split("\n"):
         if _CUT.match(line):
             sections.append([])
@@ -63,6 +62,6 @@ COUNTED: Final[dict[str, Callable[[str], int]]] = {
 
 def check_count(kind: str, text: str, read: int, file: str = "") -> None:
     """Raises InputError where the reader of the kind found another number of entries than the lines show."""
-    there = COUNTED[kind](text)
+    there = COUNTED[kind](with_line_ends(text))
     if there != read:
         raise InputError(f"{read} entries were read, and by its lines the file has {there}", 1, 1, file=file)

@@ -38,12 +38,14 @@ class FileCache:
         )
         self._asked = repr(asked).encode()
 
-    def key(self, name: str, text: str, plan: str = "") -> bytes:
-        """The key of a file and of the memory plan beside it; b"" where nothing is kept."""
+    def key(self, name: str, text: str, plan: tuple[str, str] | None = None) -> bytes:
+        """The key of a file and of the memory plan beside it, its path and text; b"" where nothing is kept."""
         if not self._store.is_open:
             return b""
-        # The plan is a part of its own: a module that ends with what was the plan of another is another text.
-        parts = (source_digest(), self._asked, name.encode(errors="surrogateescape"), text.encode(), plan.encode())
+        # The plan is parts of its own: a module that ends with what was the plan of another is another text, and an
+        # empty plan is another than none.
+        said = (name, text, *(plan or ()))
+        parts = (source_digest(), self._asked, *(p.encode(errors="surrogateescape") for p in said))
         return b"file " + sha256(b"".join(sha256(p).digest() for p in parts)).digest()
 
     def get(self, key: bytes, empty: FileResults) -> FileResults | None:

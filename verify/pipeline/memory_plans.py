@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from hloproof.claims.asynchronous.judgement import by_instruction
 from hloproof.engines.door import HOW, How
@@ -20,7 +21,7 @@ from hloproof.models.memory.assignment import BufferAssignment, parse_assignment
 from hloproof.models.stages import OutOfTime, Run, running
 from hloproof.pipeline.items import unreadable
 from hloproof.pipeline.options import Selection
-from hloproof.pipeline.sources import Source
+from hloproof.pipeline.sources import Source, all_below, suffix_of
 from hloproof.processes.alarm import at_most
 from hloproof.processes.pool import work_on
 from hloproof.results.errors import BadInput
@@ -57,10 +58,19 @@ def check_plan(
 def plan_beside(module: str) -> str | None:
     """The path of the plan that lies beside a module's file; None where there is none."""
     place = Path(module)
-    stem = place.name.removesuffix(".gz").rpartition(".")[0]
-    names = [f"{stem}-buffer-assignment.txt", *(["assignment.txt"] if stem == "module" else [])]
-    found = next((n for n in names if stem and (place.parent / n).is_file()), None)
-    return None if found is None else str(place.with_name(found))
+    stem, _, suffix = place.name.removesuffix(".gz").rpartition(".")
+    stem = stem.removesuffix(".hlo") if suffix == "pb" else stem
+    plain = [f"{stem}{_PLAN}", *(["assignment.txt"] if stem == "module" else [])]
+    # A link that leads nowhere is one, too: whoever reads it says so.
+    found = next((p for n in plain for e in ("", ".gz") if stem and _is_there(p := place.with_name(n + e))), None)
+    return None if found is None else str(found)
+
+
+_PLAN: Final = "-buffer-assignment.txt"
+
+
+def _is_there(place: Path) -> bool:
+    return place.is_file() or (place.is_symlink() and not place.exists())
 
 
 def takes_a_plan(takes: Callable[[str], bool]) -> bool:
@@ -69,12 +79,21 @@ def takes_a_plan(takes: Callable[[str], bool]) -> bool:
 
 
 def plans_in(folder: str) -> Iterator[tuple[str, str]]:
-    """The modules below a folder that have a plan beside them, with it, in the order of their names."""
-    for place in sorted(Path(folder).rglob("*")):
-        if place.suffix in (".txt", ".hlo") and place.is_file():
-            plan = plan_beside(str(place))
-            if plan is not None:
-                yield str(place), plan
+    """The modules below a folder that have a plan beside them, with it, in the order of their names: as text where they
+    are both text and protocol buffer. A plan whose module is not there comes with the name that its text would have."""
+    places = all_below(Path(folder))
+    known: set[str] = set()
+    for suffixes in ((".txt", ".hlo"), (".pb",)):
+        for place in places:
+            if suffix_of(place) in suffixes and _is_there(place) and _PLAN not in place.name:
+                plan = plan_beside(str(place))
+                if plan is not None and plan not in known:
+                    known.add(plan)
+                    yield str(place), plan
+    for place in places:
+        plain = str(place).removesuffix(".gz")
+        if plain.endswith(_PLAN) and str(place) not in known and _is_there(place):
+            yield f"{plain.removesuffix(_PLAN)}.txt", str(place)
 
 
 def check_files(

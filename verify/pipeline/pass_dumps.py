@@ -65,16 +65,28 @@ class Dumps:
 
     module: str
     dumps: tuple[Dump, ...]
-    repeated: int
-    """How many files were left out, as their text is that of the file before."""
+    left_out: tuple[tuple[int, Dump], ...]
+    """The files that were left out, as their text is that of the file before, each behind the number of `dumps` that
+    come before it."""
+
+    @property
+    def repeated(self) -> int:
+        """How many files repeat the one before."""
+        return len(self.left_out)
 
     def changes(self, since: str = "") -> list[Change]:
-        """Consecutive pairs; with `since` from the first one on that this pass, or one of this pipeline, made."""
+        """Consecutive pairs; with `since` from this pass, or the first of this pipeline, on, whether or not it changed
+        anything itself: none where there is none of this name."""
         found = [Change(b.after, a, b) for a, b in zip(self.dumps, self.dumps[1:], strict=False)]
-        if since:
-            begin = (n for n, c in enumerate(found) if since in (c.name, c.after.pipeline))
-            found = found[next(begin, len(found)) :]
-        return found
+        return found[min(self._places(since), default=len(found)) :] if since else found
+
+    def has(self, since: str) -> bool:
+        """Whether there is a dump after this pass, or of this pipeline."""
+        return bool(self._places(since))
+
+    def _places(self, since: str) -> list[int]:
+        places = [max(n - 1, 0) for n, d in enumerate(self.dumps) if since in (d.after, d.pipeline)]
+        return places + [n - 1 for n, d in self.left_out if since in (d.after, d.pipeline)]
 
 
 def find_dumps(folder: Path) -> list[Dumps]:
@@ -83,7 +95,7 @@ def find_dumps(folder: Path) -> list[Dumps]:
         raise BadInput(f"{folder}: no such folder")
     numbered: dict[str, list[tuple[int, str, Dump]]] = {}
     for path in sorted(folder.iterdir()):
-        for order, module, dump in _read_name(path) if path.is_file() else ():
+        for order, module, dump in _read_name(path) if not path.is_dir() else ():
             numbered.setdefault(module, []).append((order, path.name, dump))
     found = []
     for module, rows in numbered.items():
@@ -111,13 +123,16 @@ def _read_name(path: Path) -> Iterator[tuple[int, str, Dump]]:
 
 def _without_repeats(module: str, dumps: Sequence[Dump]) -> Dumps:
     kept: list[Dump] = []
+    repeated: list[tuple[int, Dump]] = []
     last = None
     for dump in dumps:
         text = dump.read()
         if text != last:
             kept.append(dump)
+        else:
+            repeated.append((len(kept), dump))
         last = text
-    return Dumps(module, tuple(kept), len(dumps) - len(kept))
+    return Dumps(module, tuple(kept), tuple(repeated))
 
 
 def run_with_dumps(program: Sequence[str], folder: Path) -> None:

@@ -92,6 +92,7 @@ def validate(modules: Sequence[Dumps], options: PassOptions, progress: Progress 
     """
     start = monotonic()
     todo = [(d.module, c) for d in modules for c in _changes(d, options.since)]
+    untold = [(d.module, told) for d in modules if (told := _not_judged(d, options.since)) is not None]
     cache, answers = _Cache(options), {}
     keys: list[bytes] = []
     for _, change in todo:
@@ -118,6 +119,7 @@ def validate(modules: Sequence[Dumps], options: PassOptions, progress: Progress 
         cache.close()
     missing = _unknown("not tried: interrupted")
     judged = [JudgedChange(m, change, answers.get(n, missing), n in kept) for n, (m, change) in enumerate(todo)]
+    judged += [JudgedChange(m, change, _unknown(reason)) for m, (change, reason) in untold]
     return Compilation(modules, judged, monotonic() - start, interrupted)
 
 
@@ -132,6 +134,21 @@ def _changes(dumps: Dumps, since: str) -> list[Change]:
     if len(dumps.dumps) > 2 and not since:
         found.append(Change(WHOLE, dumps.dumps[0], dumps.dumps[-1]))
     return found
+
+
+def _not_judged(dumps: Dumps, since: str) -> tuple[Change, str] | None:
+    """Why nothing of a module is compared, though its dumps do not say that nothing changed."""
+    only = dumps.dumps[0]
+    if len(dumps.dumps) + dumps.repeated == 1:
+        return Change(only.after, only, only), "the only dump of this module: there is nothing to compare it with"
+    if since and not dumps.has(since):
+        return Change(since, only, only), f"no pass or pipeline {since!r} among the dumps of this module"
+    if len(dumps.dumps) == 1:
+        try:
+            one_module(only.read(), only.path.name)
+        except InputError as error:  # two empty files are the same, and no module
+            return Change(only.after, only, only), str(error)
+    return None
 
 
 @dataclass(frozen=True)

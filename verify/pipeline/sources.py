@@ -11,6 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final
 
+from hloproof.models.line_ends import with_line_ends
 from hloproof.results.errors import BadInput
 from hloproof.results.files import LARGEST, STANDARD_INPUT, read_named
 
@@ -56,7 +57,7 @@ def text_of_file(data: bytes, name: str) -> str:
     Raises BadInput for what is no text, InputError for a buffer that is no module.
     """
     data = unpacked(data, name)
-    if _suffix(Path(name)) == ".pb":
+    if suffix_of(Path(name)) == ".pb":
         from hloproof.models.hlo.proto.text import hlo_text
 
         return hlo_text(data, name)
@@ -113,7 +114,7 @@ def decode(data: bytes, name: str) -> str:
     if b"\0" in head or _control_bytes(head) > len(head) // 20:
         raise BadInput(f"{name} is binary; a module in a protocol buffer is read from a file that is named *.hlo.pb")
     try:
-        return data.decode("utf-8-sig")
+        return with_line_ends(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - data.rfind(b"\n", 0, error.start)
@@ -141,6 +142,8 @@ def find_sources(
             found[path] = Source(path, kind or "hlo")
             continue
         place = Path(path)
+        if not path:  # a variable of a shell that nobody has set; `Path` takes it for the working folder
+            raise BadInput("an empty name is no file or folder")
         if place.is_dir():
             inside = list(_inside(place, include, exclude))
             if not inside:
@@ -154,12 +157,30 @@ def find_sources(
 
 
 def _inside(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Iterator[Source]:
-    for place in sorted(folder.rglob("*")):
+    for place in all_below(folder):
         below = place.relative_to(folder).as_posix()
         if _is_chosen(below, include, exclude) and _is_input(place):
-            suffix = _suffix(place)
+            suffix = suffix_of(place)
             if suffix != ".pb" or not _is_known_without(place, folder, include, exclude):
                 yield Source(place.as_posix(), SUFFIXES[suffix])
+
+
+def all_below(folder: Path) -> list[Path]:
+    """What is in a folder and in those inside, in the order of the paths. A link to a folder is one, unless it leads
+    back to where it stands in. Raises BadInput where one cannot be looked into: all in it would be passed over."""
+    found: list[Path] = []
+    waiting = [(folder, frozenset({folder.resolve()}))]
+    while waiting:
+        inside, above = waiting.pop()
+        try:
+            places = list(inside.iterdir())
+        except OSError as error:
+            raise BadInput(f"{inside.as_posix()}: {(error.strerror or str(error)).lower()}") from error
+        found += places
+        for place in places:
+            if place.is_dir() and (real := place.resolve()) not in above:
+                waiting.append((place, above | {real}))
+    return sorted(found)
 
 
 def _is_chosen(below: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
@@ -169,7 +190,7 @@ def _is_chosen(below: str, include: Sequence[str], exclude: Sequence[str]) -> bo
 
 
 def _is_input(place: Path) -> bool:
-    suffix = _suffix(place)
+    suffix = suffix_of(place)
     there = place.is_file() or _leads_nowhere(place)
     return suffix in SUFFIXES and there and (suffix != ".txt" or _holds_a_module(place))
 
@@ -191,34 +212,45 @@ def _is_known_without(place: Path, folder: Path, include: Sequence[str], exclude
     )
 
 
-def _suffix(place: Path) -> str:
+def suffix_of(place: Path) -> str:
     """The suffix that says what a file is: `.hlo` of `a.hlo.gz`."""
     return Path(place.stem).suffix if place.suffix == ".gz" else place.suffix
 
 
+_COMMENTS: Final = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 _MODULE: Final = re.compile(r"^\s*(HloModule\b|ENTRY\b|%?[\w.-]+ (\([^)]*\) -> [^{]*)?\{\s*$)", re.MULTILINE)
 """How a module's header, or a computation, begins."""
 
 
 def _holds_a_module(place: Path) -> bool:
     """Whether the beginning of a text looks like HLO; one that cannot be read is left to whoever reads it whole."""
-    try:
-        with place.open("rb") as file:
-            head = file.read(1 << 16)
-    except OSError:
-        return True
-    if head.startswith(GZIP):
-        head = _beginning(head)
-    return not head.startswith(_REPORTS) and _MODULE.search(head.decode("utf-8", "replace")) is not None
+    size = 1 << 16
+    while True:
+        try:
+            with place.open("rb") as file:
+                head = file.read(size)
+        except OSError:
+            return True
+        whole = len(head) < size
+        if head.startswith(GZIP):
+            head = _beginning(head, size)
+        if head.startswith(_REPORTS):
+            return False
+        # Letters of two or four bytes, too: whoever reads it says that it is no UTF-8, rather than pass it over.
+        text = with_line_ends(head.replace(b"\0", b"").decode("utf-8", "replace").lstrip("\ufeff\ufffd"))
+        bare = _COMMENTS.sub("", text)
+        if whole or bare.strip():
+            return _MODULE.search(bare) is not None
+        size *= 16  # nothing but a comment until here
 
 
-def _beginning(packed: bytes) -> bytes:
+def _beginning(packed: bytes, size: int) -> bytes:
     """What the beginning of a packed file unpacks to, no more than some of it."""
     out = b""
     with suppress(zlib.error, EOFError):
         for piece in _inflated(packed):
             out += piece
-            if len(out) >= 1 << 16:
+            if len(out) >= size:
                 break
     return out
 
@@ -228,7 +260,7 @@ _REPORTS: Final = (b"BufferAssignment:", b"HloLiveRange", b"Total bytes used:", 
 
 
 def _kind_of(place: Path) -> str:
-    kind = SUFFIXES.get(_suffix(place))
+    kind = SUFFIXES.get(suffix_of(place))
     if kind is not None:
         return kind
     from difflib import get_close_matches

@@ -23,9 +23,10 @@ from hloproof.results.results import (
     OperationVerdicts,
     worst,
 )
+from hloproof.results.suppressions import without_strings
 from hloproof.results.verdict import ClaimResult, Found, Verdict, family
 
-_EXPECT: Final = re.compile(r"^[ \t]*//[ \t]*expect:[ \t]*(\S*)[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+_EXPECT: Final = re.compile(r"^[ \t]*//[ \t]*expect:[ \t]*(\S*)[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
 _CLAIM: Final = "expectation"
 
 
@@ -64,7 +65,7 @@ def met_problem(problem: InputError | InputProblem | None) -> Found:
 
 def expects(text: str) -> bool:
     """The text says what is expected of it."""
-    return _EXPECT.search(text) is not None
+    return _EXPECT.search(text) is not None and _EXPECT.search(without_strings(text)) is not None
 
 
 def sections(text: str, file: str) -> Iterator[tuple[str, ModuleExpectation | None]]:
@@ -77,7 +78,8 @@ def sections(text: str, file: str) -> Iterator[tuple[str, ModuleExpectation | No
         part = text[start:end]
         before = text.count("\n", 0, start)
         expectation = None
-        for found in _EXPECT.finditer(part):
+        # A name that goes over several lines says nothing: it came from whoever named things.
+        for found in _EXPECT.finditer(without_strings(part)):
             line = before + part.count("\n", 0, found.start()) + 1
             if found[1] not in ("proved", "refuted", "unknown", "error"):
                 raise BadInput(f"{file}:{line}: expect: proved, refuted, unknown or error, not {found[1]!r}")

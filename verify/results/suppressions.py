@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from hloproof.models.line_ends import with_line_ends
 from hloproof.results.results import Comment
 
 _MARK: Final = "hloproof: allow"
@@ -36,9 +37,7 @@ def suppressions(text: str, file: str, record_lines: Iterable[int]) -> Iterator[
     """
     if _MARK not in text:
         return
-    if "\r" in text and "\n" not in text:
-        text = text.replace("\r", "\n")  # the line ends of old Macs
-    text = _STRING_OR_COMMENT.sub(_blank_string, text)
+    text = without_strings(with_line_ends(text))
     # Not `splitlines`: a form feed or a Unicode separator in a comment would let all below it be about other lines.
     lines = text.split("\n")
     stops = {n for n, line in enumerate(lines, 1) if _CUT.match(line)}
@@ -54,6 +53,11 @@ def suppressions(text: str, file: str, record_lines: Iterable[int]) -> Iterator[
         alone = not line[: found.start()].strip()
         place = next((n for n in below if n > number), number) if alone else number
         yield Comment(file, place, tuple(c.strip() for c in found["claims"].split(",")), found["why"])
+
+
+def without_strings(text: str) -> str:
+    """The text with blanks in place of strings, on as many lines: what stands in one came from whoever named things."""
+    return _STRING_OR_COMMENT.sub(_blank_string, text)
 
 
 def _blank_string(found: re.Match[str]) -> str:

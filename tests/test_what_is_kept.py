@@ -1,0 +1,142 @@
+"""What is kept from run to run answers the question that was asked, by this code, of this text, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_sample import instruction
+
+from hloproof.cli import run
+from hloproof.engines.door import How
+from hloproof.engines.store import fingerprint
+from hloproof.pipeline import driver, items
+from hloproof.pipeline.file_cache import FileCache
+from hloproof.pipeline.items import Item, judge_items
+from hloproof.pipeline.options import Options
+from hloproof.pipeline.record_cache import RecordCache
+from hloproof.results.results import FileResults, InputProblem, InstructionResult, ModuleResults, OperationVerdicts
+from hloproof.results.verdict import ClaimResult, Found, Verdict
+
+STARTS = """HloModule b
+
+ENTRY %e (a: f32[7,6]) -> f32[7,6] {
+  %a = f32[7,6] parameter(0)
+  %s = (f32[7,6], f32[7,6], u32[]) copy-start(%a)
+  ROOT %r = f32[7,6] add(%a, %a)
+}
+"""
+KEPT = Options(cache=Path("kept.db"))
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working folder and a cache of its own for every test."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize(
+    ("comment", "status"),
+    [("", 1), ("// hloproof: allow async-chain because of a test", 0), ("// hloproof: allow async-chain", 2)],
+)
+def test_a_file_that_is_kept_has_its_suppressions(comment: str, status: int) -> None:
+    """The right ones, and one that cannot be read is no reason to keep what was found without it."""
+    Path("m.hlo").write_text(STARTS.replace("copy-start(%a)", f"copy-start(%a) {comment}"))
+    assert [run(["check", "m.hlo"]) for _ in range(3)] == [status] * 3
+
+
+def whole(*own: Found) -> FileResults:
+    """The results of a file with one instruction of which this alone is told."""
+    shared = OperationVerdicts((Found(Verdict.PROVED, claim="layout"),))
+    one = InstructionResult("e", instruction("x", "copy", 4), shared, list(own))
+    return FileResults("m.hlo", "hlo", modules=[ModuleResults("m", [one])])
+
+
+@pytest.mark.parametrize(
+    ("found", "kept"),
+    [
+        (Found(Verdict.REFUTED, claim="async-chain", counterexample="why"), True),
+        (Found(Verdict.UNKNOWN, claim="async-chain", reason="why", final=False), False),
+        (Found(Verdict.INTERNAL, claim="async-chain", reason="why"), False),
+    ],
+)
+def test_what_concerns_one_instruction_alone_decides_too(found: Found, kept: bool) -> None:
+    cache, results = FileCache(KEPT), whole(found)
+    cache.put(cache.key("m.hlo", "text"), results)
+    got = cache.get(cache.key("m.hlo", "text"), FileResults("m.hlo", "hlo"))
+    assert (got is not None) == kept
+    if got is not None:
+        assert list(got.records()) == list(results.records())
+    results.problems.append(InputProblem("m.hlo", "why"))
+    cache.put(cache.key("m.hlo", "other"), results)
+    assert cache.get(cache.key("m.hlo", "other"), FileResults("m.hlo", "hlo")) is None
+    cache.close()
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_nothing_is_kept_of_a_check_whose_time_is_over(ended: bool) -> None:
+    """Something may have been left out for want of time of which no record tells."""
+    one, two = driver._Check(KEPT), FileCache(KEPT)
+    key = two.key("m.hlo", "text")
+    one._keys[key] = whole()
+    one.keep(ended)
+    assert (two.get(key, FileResults("m.hlo", "hlo")) is None) == ended
+    two.close()
+
+
+def test_an_entry_is_kept_by_its_kind_its_file_and_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal entries of two files are told at their own places."""
+
+    def judged(item: Any, file: str, how: How) -> ClaimResult:
+        asked.append((item, file))
+        return ClaimResult(f"{file}#{item}", "map", file, "", 1, 1, item, Found(Verdict.PROVED, claim="definition"))
+
+    for kind in ("map", "layout"):
+        monkeypatch.setitem(items.ITEM_KINDS, kind, replace(items.ITEM_KINDS[kind], judge=judged))
+    listed = [Item("map", "m", "a"), Item("map", "n", "a"), Item("layout", "m", "a"), Item("map", "m", "b")]
+    for count in (4, 0):
+        asked: list[tuple[str, str]] = []
+        found: dict[int, ClaimResult] = {}
+        judge_items(listed, KEPT, {}, found.__setitem__, here=True)
+        assert len(asked) == count and [found[n].file for n in range(4)] == [i.file for i in listed]
+
+
+def test_what_another_run_may_decide_is_not_kept() -> None:
+    cache = RecordCache(KEPT.cache)
+    for verdict in Verdict:
+        record = ClaimResult("m#a", "map", "m", "", 1, 1, "a", Found(verdict, reason="why", claim="definition"))
+        cache.put(str(verdict).encode(), record)
+        known = verdict not in (Verdict.UNKNOWN, Verdict.INTERNAL)
+        assert (cache.get(str(verdict).encode()) == record) == known
+    cache.close()
+
+
+def test_what_is_kept_depends_on_files_their_places_and_the_solvers(monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("a", "b/c"):
+        Path(folder).mkdir(parents=True)
+    Path("a/m.py").write_text("x = 1")
+    seen = {fingerprint([Path("a")])}
+    Path("b/n.py").write_text("x = 1")
+    seen.add(fingerprint([Path("b")]))
+    Path("b/n.py").rename("b/c/n.py")
+    seen.add(fingerprint([Path("b")]))
+    seen.add(fingerprint([Path("b")], [Path("a/m.py")]))
+    version = metadata.version
+    for package in ("islpy", "z3-solver", "cvc5"):
+        with monkeypatch.context() as patched:
+            patched.setattr(metadata, "version", lambda name, p=package: "0" if name == p else version(name))
+            seen.add(fingerprint([Path("a")]))
+    assert len(seen) == 7
+
+
+def test_certificates_are_written_of_a_file_that_is_kept() -> None:
+    text = "HloModule m\nENTRY e { p = f32[4] parameter(0)\n ROOT r = f32[4] reverse(p), dimensions={0} }\n"
+    Path("m.hlo").write_text(text)
+    for more in ([], ["--certify", "proofs"]):
+        assert run(["check", "m.hlo", "--cache", "kept.db", *more]) == 0
+    assert list(Path("proofs").glob("*.smt2"))

@@ -1,0 +1,231 @@
+"""Nothing that is named is passed over: how files are found, where their lines end, what their plans are, and what is
+kept of them from run to run."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from hloproof.cli import run
+from hloproof.pipeline.driver import check_text
+from hloproof.pipeline.options import Options
+from hloproof.pipeline.pass_dumps import find_dumps
+from hloproof.results.results import worst
+from hloproof.results.verdict import Verdict
+
+ONE = "HloModule m\nENTRY e { ROOT p = f32[4] parameter(0) }\n"
+BAD = """HloModule b
+
+ENTRY %e (a: f32[7,6]) -> f32[7,6] {
+  %a = f32[7,6] parameter(0)
+  %s = (f32[7,6], f32[7,6], u32[]) copy-start(%a)
+  ROOT %r = f32[7,6] add(%a, %a)
+}
+"""
+RULE, WRONG_RULE = "rule a\n  x + 0 => x\n", "rule a\n  x + 1 => x\n"
+MAP = "map a\n  map (d0) -> (d0), domain: d0 in [0, 4]\n  becomes (d0) -> (d0 + {}), domain: d0 in [0, 4]\n"
+LAYOUT = "layout a\n  shape f32[2,3]{{1,0}}\n  bytes {}\n"
+TENSOR_RULE = "rule a\n  A: [n]\n  negate(negate(A)) => {}\n"
+PAIR = f"pair a\n  expect proved\n{ONE}=>\n{ONE}"
+EXPECTED = f"// expect: proved\n{ONE}"
+
+SPECS = {
+    "a.rules": (RULE, WRONG_RULE),
+    "a.map": (MAP.format(0), MAP.format(1)),
+    "a.layout": (LAYOUT.format(24), LAYOUT.format(25)),
+    "a.trules": (TENSOR_RULE.format("A"), TENSOR_RULE.format("negate(A)")),
+    "a.pairs": (PAIR, PAIR.replace("proved", "refuted")),
+    "a.hlo": (EXPECTED, EXPECTED.replace("proved", "refuted")),
+}
+"""By the name of a file: one that holds, and one that does not."""
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A working folder and a cache of its own for every test."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_a_line_ends_for_all_readers_where_it_does_for_one(name: str, end: str) -> None:
+    """Behind a comment that ends in a carriage return nothing was read, nor an expectation that is not at the start."""
+    comment = "// note\n" if name.endswith(".hlo") else "# note\n"
+    for text, verdict in zip(SPECS[name], (Verdict.PROVED, Verdict.REFUTED), strict=True):
+        read = check_text(name, name[2:], (comment + text).replace("\n", end), Options(), here=True)
+        assert not read.problems and worst(read.counts()) is verdict
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_a_file_without_an_entry_is_no_proof(name: str) -> None:
+    """An empty one, as a full disk leaves it behind, was proved unless it was to hold a module."""
+    for text in ("", "\n", "// nothing\n" if name.endswith(".hlo") else "# nothing\n"):
+        Path(name).write_text(text)
+        assert run(["check", name]) == 2
+
+
+HIDDEN: Mapping[str, bytes] = {
+    "letters of two bytes": BAD.encode("utf-16"),
+    "letters of two bytes without a mark": BAD.encode("utf-16-be"),
+    "a mark of the order of bytes": BAD.encode("utf-8-sig"),
+    "carriage returns": f"// note\n{BAD}".replace("\n", "\r").encode(),
+    "a long comment": b"// " + b"x" * 70_000 + b"\n" + BAD.encode(),
+    "a long comment, packed": gzip.compress(b"/* " + b"x" * 70_000 + b"*/" + BAD.encode()),
+    "a comment before each": b"/* */ " + BAD.replace("ENTRY", "/* */ ENTRY").encode(),
+}
+
+
+@pytest.mark.parametrize("what", HIDDEN)
+def test_a_module_among_the_texts_of_a_folder_is_found(what: str) -> None:
+    """Reports that lie beside modules are passed over, and so were these modules."""
+    Path("d").mkdir()
+    Path("d/m.hlo").write_text(ONE)
+    Path("d/report.txt").write_text("// Total time: 5 ms\n" + "thread 1: fusion\n" * 9_000)
+    assert run(["check", "d", "-q"]) == 0
+    Path("d/n.txt.gz" if HIDDEN[what].startswith(b"\x1f\x8b") else "d/n.txt").write_bytes(HIDDEN[what])
+    assert run(["check", "d", "-q"]) == (2 if "two bytes" in what else 1)
+
+
+def test_folders_behind_links_are_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("d/inside", "elsewhere"):
+        Path(folder).mkdir(parents=True)
+    Path("d/m.hlo").write_text(ONE)
+    Path("d/inside/back").symlink_to("../../d")  # one that leads back is not followed without end
+    assert run(["check", "d"]) == 0
+    Path("d/link").symlink_to("../elsewhere")
+    assert run(["check", "d"]) == 0
+    Path("elsewhere/n.hlo").write_text(BAD)
+    assert run(["check", "d"]) == 1
+    assert run(["check", "d", "--exclude", "link/*"]) == 0
+
+    def closed(self: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", closed)
+    assert run(["check", "d"]) == 2
+
+
+def test_an_empty_name_is_not_the_working_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    """As of a variable that is not set."""
+    Path("m.hlo").write_text(ONE)
+    assert run(["check", "."]) == 0
+    assert run(["check", ""]) == 2 and "empty name" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("module", "plan"),
+    [
+        ("m.hlo", "m-buffer-assignment.txt"),
+        ("m.hlo", "m-buffer-assignment.txt.gz"),
+        ("m.txt.gz", "m-buffer-assignment.txt.gz"),
+        ("module.hlo", "assignment.txt"),
+    ],
+)
+def test_a_plan_is_found_packed_and_behind_a_broken_link(module: str, plan: str) -> None:
+    data = ONE.encode()
+    Path(module).write_bytes(gzip.compress(data) if module.endswith(".gz") else data)
+    assert run(["check", module]) == 0
+    Path(plan).write_bytes(gzip.compress(b"no plan") if plan.endswith(".gz") else b"no plan")
+    assert run(["check", module]) == 2
+    Path(plan).write_bytes(b"")  # kept was what is known without one, as if an empty plan were none
+    assert run(["check", module]) == 2
+    Path(plan).unlink()
+    Path(plan).symlink_to("gone")
+    assert run(["check", module]) == 2
+
+
+def test_the_plan_of_a_buffer_is_named_like_that_of_its_text() -> None:
+    from hloproof.pipeline.memory_plans import plan_beside, plans_in
+
+    Path("d").mkdir()
+    Path("d/m-buffer-assignment.txt").write_text("")
+    assert plan_beside("d/m.hlo.pb") == "d/m-buffer-assignment.txt" == plan_beside("d/m.hlo.pb.gz")
+    assert list(plans_in("d")) == [("d/m.txt", "d/m-buffer-assignment.txt")]  # which is not there: status 2
+    assert run(["memory", "d"]) == 2
+    for name in ("m.hlo.pb", "m.txt"):
+        Path("d", name).write_text("")
+        assert list(plans_in("d")) == [(f"d/{name}", "d/m-buffer-assignment.txt")]
+
+
+def test_an_expectation_in_a_name_is_none() -> None:
+    """What stands in a string came from whoever named things."""
+    for text, status in ((BAD, 1), (f"// expect: refuted\n{BAD}", 0)):
+        for name in ("x", "x\n// expect: refuted async-chain\n"):
+            Path("m.hlo").write_text(text.replace("add(%a, %a)", f'add(%a, %a), metadata={{op_name="{name}"}}'))
+            assert run(["check", "m.hlo"]) == status
+
+
+@pytest.mark.parametrize("width", ["64.0", "32.0", "true", "[64]", "63"])
+def test_a_width_is_a_whole_number(width: str) -> None:
+    Path("m.hlo").write_text(ONE)
+    Path("hloproof.toml").write_text("index-width = 64\n")
+    assert run(["check", "m.hlo"]) == 0
+    Path("hloproof.toml").write_text(f"index-width = {width}\n")
+    assert run(["check", "m.hlo"]) == 2
+
+
+ADD = "HloModule m\nENTRY e { p = f32[4] parameter(0)\n ROOT r = f32[4] add(p, p) }\n"
+TAKE = ADD.replace("add", "subtract")
+
+
+def dumps(**modules: tuple[str, ...]) -> Path:
+    """A new folder with the dumps of modules: after the passes x1, x2 and so on."""
+    folder = Path(f"dumps_{len(list(Path().iterdir()))}")
+    folder.mkdir()
+    for module, texts in modules.items():
+        for n, text in enumerate(texts, 1):
+            (folder / f"{module}.000{n}.p.after_x{n}.txt").write_text(text)
+    return folder
+
+
+def test_passes_begin_where_one_is_that_changed_nothing() -> None:
+    """All passes behind it were left out."""
+    folder = dumps(a=(ADD, ADD, TAKE), b=(ADD, f"{ADD} ", f"{ADD}  "))
+    [a, b] = find_dumps(folder)
+    assert [[c.name for c in d.changes(since)] for since in ("", "x2", "x3", "p") for d in (a, b)] == [
+        ["x3"],
+        ["x2", "x3"],
+        ["x3"],
+        ["x2", "x3"],
+        ["x3"],
+        ["x3"],
+        ["x3"],
+        ["x2", "x3"],
+    ]
+    assert a.changes("x4") == [] and not a.has("x4") and b.has("x1")
+    assert run(["passes", str(folder), "--since", "x2", "--no-cache"]) == 1
+    assert run(["passes", str(folder), "--since", "x4", "--no-cache"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("modules", "more", "status"),
+    [
+        ({"a": (ADD, f"{ADD} ")}, (), 0),
+        ({"a": (ADD, ADD)}, (), 0),
+        ({"a": (ADD, f"{ADD} "), "b": (ADD,)}, (), 3),  # nothing to compare it with
+        ({"a": ("", "")}, (), 3),  # a disk was full: the same, and no modules
+        ({"a": (ADD, f"{ADD} "), "b": (ADD, ADD, ADD)}, ("--since", "x2"), 0),
+        ({"a": (ADD, ADD, f"{ADD} "), "b": (ADD, f"{ADD} ")}, ("--since", "x3"), 3),  # where b would begin nobody knows
+    ],
+)
+def test_a_module_of_which_nothing_is_compared_is_told(
+    modules: dict[str, tuple[str, ...]], more: tuple[str, ...], status: int
+) -> None:
+    assert run(["passes", str(dumps(**modules)), "--no-cache", *more]) == status
+
+
+def test_a_dump_behind_a_broken_link_is_not_passed_over() -> None:
+    folder = dumps(a=(ADD, f"{ADD} "))
+    (folder / "a.0003.p.after_x3.txt").symlink_to("gone")
+    assert run(["passes", str(folder)]) == 2
+
+
+def test_a_folder_of_no_certificates_proves_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("d").mkdir()
+    Path("d/manifest.jsonl").write_text("")
+    assert run(["recheck", "d"]) == 2 and "names none" in capsys.readouterr().err
