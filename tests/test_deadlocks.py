@@ -124,6 +124,7 @@ _CHOICES: Final = {
     "called": "q = pred[] call(), to_apply=who",
     "received": "fed = (pred[], token[]) infeed(t)\n  q = pred[] get-tuple-element(fed), index=0",
     "in flight": "fs = ((), pred[], u32[]) async-start(), calls=who\n  q = pred[] async-done(fs)",
+    "in sugared flight": "fs = ((), pred[], u32[]) call-start(), to_apply=who\n  q = pred[] call-done(fs)",
     "part of what flew": 'fs = ((), (pred[], u32[]), u32[]) async-start(), calls=whose, async_execution_thread="x"\n'
     "  fd = (pred[], u32[]) async-done(fs)\n  q = pred[] get-tuple-element(fd), index=0",
     "copied in flight": "g = pred[] parameter(1)\n  fs = (pred[], pred[], u32[]) copy-start(g)\n"
@@ -215,6 +216,33 @@ def _inside_of_another(outer: str) -> str:
     ways = ("both", "idle") if outer == "where it holds" else ("idle", "both")
     choice = f"y = f32[8] conditional(q, {yes}, {no}), true_computation={ways[0]}, false_computation={ways[1]}"
     return _module(["q = pred[] parameter(1)", "st = (pred[], f32[8]) tuple(q, p)", choice], before)
+
+
+def _numbered(number: str) -> str:
+    """A branch with a deadlock behind one without, of which a number chooses one."""
+    parts = {"idle": "", "deep": "r1 R1 sum s1 S1"}
+    before = "".join(_computation(n, [*_lines(o), "q = f32[8] negate(p)"]) + "\n" for n, o in parts.items())
+    choice = "y = f32[8] conditional(n0, p, p), branch_computations={idle, deep}"
+    return _module([f"n0 = s32[] constant({number})", *_lines("r1a s1a R1a S1a"), choice], before)
+
+
+def _called_by_turns(other: str) -> str:
+    """A call that does something where q holds, and again where it does not, or does: twice it holds 2 behind 0."""
+    text = _inside_of_another("where it holds")
+    end = text.index("idle {")
+    deep = _computation("deep", [*_lines("s6a S6a r6a R6a s1a S1a r1a R1a"), "q = f32[8] negate(p)"]) + "\n"
+    lines = [
+        *_lines("r7 R7"),
+        "q = pred[] parameter(1)",
+        f"o = pred[] {other}(q)",
+        "st = (pred[], f32[8]) tuple(q, p)",
+        "su = (pred[], f32[8]) tuple(o, p)",
+        "y = f32[8] call(st), to_apply=both",
+        "z = f32[8] call(su), to_apply=both",
+        *_lines("s7 S7"),
+    ]
+    before = deep + text[end : text.index("ENTRY")]
+    return _module(lines, before, "replica_count=3")
 
 
 def _flown(is_called_again: bool) -> str:
@@ -396,6 +424,7 @@ CASES: Final = {
             ("called", "unknown"),
             ("received", "unknown"),
             ("in flight", "unknown"),
+            ("in sugared flight", "unknown"),
             ("part of what flew", "unknown"),
             ("copied in flight", "proved"),
         )
@@ -523,6 +552,22 @@ CASES: Final = {
     "a transfer between who knows whom": (_said(""), "unknown"),
     "a recv from who knows whom": (_said("", send=_pairs('"{{0,1}}"')), "unknown"),
     "pairs in other brackets": (_said(_pairs('"[[0,1]]"')), "unknown"),
+    "pairs, and pairs once more": (_said(_pairs('"{{0,1}}{{1,2}}"')), "unknown"),
+    "a call with a sum at one device": (_called("sum-at-one", "r1 R1 call s1 S1"), "unknown"),
+    "recvs that a flight begins beside another": (
+        _two_received("start-two r1 s1a s1b R1 sum s1c S1a S1b S1c done-two"),
+        "unknown",
+    ),
+    "recvs that a flight begins, and another behind it": (
+        _two_received("start-two s1a s1b s1c S1a S1b S1c done-two r1 R1 sum"),
+        "proved",
+    ),
+    **{
+        f"the branch of number {n}, the last of which deadlocks": (_numbered(n), said)
+        for n, said in (("0", "proved"), ("1", "refuted"), ("2", "refuted"), ("-1", "refuted"))
+    },
+    "a call that deadlocks with another that is not taken with it": (_called_by_turns("not"), "unknown"),
+    "a call that deadlocks with another": (_called_by_turns("copy"), "unknown"),
     "pairs and one that is none": (_said(_pairs('"{{0,1},{a,2}}"')), "unknown"),
     "transfers of certain turns": (_said(_pairs('"{{0,1}}"', ', _xla_send_recv_validation="{{0,3}}"')), "unknown"),
     "a transfer to the host": (_said("", ", is_host_transfer=true", ", is_host_transfer=true"), "proved"),

@@ -72,9 +72,7 @@ class _Walk:
         entered: list[_Entry] = []
         for e in events:
             if e.opcode == "enter":
-                entered.append(
-                    _Entry(e, Counter(self.ahead), Counter(self.unmatched), list(self.begun), self._is_late())
-                )
+                entered.append(_Entry(e, Counter(self.ahead), Counter(self.unmatched), list(self.begun)))
                 continue
             if e.opcode == "leave":
                 self._leave(entered.pop())
@@ -153,7 +151,7 @@ class _Walk:
 
     def _leave(self, entry: _Entry) -> None:
         marker, again = entry.event.within[-1], entry.event.within[-1] in self.blocks.open
-        late = entry.is_late or self._is_late()
+        late = self._is_late()  # as it was before the block, or before the next turn
         beside = set[object]().union(*(uses(self.keys, x) for x in self.beside.values()))
         even = entry.begun == self.begun and all(entry.ahead[key] == self.ahead[key] for key in entry.keys)
         closed = even and not any(
@@ -186,7 +184,6 @@ class _Entry:
     ahead: Counter[object]
     unmatched: Counter[object]
     begun: list[tuple[HloPosition, int]]
-    is_late: bool
     keys: set[object] = field(default_factory=set)
 
 

@@ -98,7 +98,7 @@ def _waits_in_one_way(schedule: Schedule, kept: str | None) -> bool:
     stands once, and in no other: one that does nothing in any run is not asked for. Two blocks may shut each other out,
     as may a block and one inside of it, or one and a turn of a loop: what needs both of them need not be."""
     entered = [e.within for e in every(schedule.events) if e.opcode == "enter"]
-    alone = [within[0] for within, n in Counter(entered).items() if kept is None and n == len(within) == 1]
+    alone = [within[0] for within, n in Counter(entered).items() if kept is None and n == 1]
     for way in (None, *alone[:_MOST_TURNS]):
         less = copy(schedule)
         less.events = tuple(_left(schedule.events, {way, kept}))

@@ -189,7 +189,7 @@ class Schedule:
     def _taken(self, computation: Computation, choice: Instruction, ways: Sequence[str]) -> str | None:
         """The branch that constants choose; None where they do not."""
         chosen = self._scalars.value(computation, choice.operands[0], (), lambda _n, _at: None)
-        if chosen is None or len(ways) != len(choice.operands) - 1:
+        if chosen is None:
             return None
         if "branch_computations" not in choice.attributes:
             return ways[0 if chosen else 1]
