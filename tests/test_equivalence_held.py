@@ -190,3 +190,39 @@ def test_a_decimal_is_rounded_as_xla_reads_it(kind: str, held: str, other: str) 
     right, wrong = (held, other) if kind == "f16" else (other, held)
     proved(text, entry(f"ROOT r = {kind}[] constant({right})"), "exact")
     unproved(text, entry(f"ROOT r = {kind}[] constant({wrong})"), "exact")
+
+
+@pytest.mark.parametrize(("kind", "bound", "sound"), [("f8e4m3fn", "nan", False), ("f8e5m2", "-inf", True)])
+def test_a_bound_that_never_binds_is_a_number(kind: str, bound: str, sound: bool) -> None:
+    """A type without infinities holds NaN in the place of its lowest number."""
+    bounded = one(f"{kind}[]", f"b = {kind}[] constant({bound})", f"ROOT r = {kind}[] maximum(p, b)")
+    (proved if sound else unproved)(bounded, one(f"{kind}[]", f"ROOT r = {kind}[] copy(p)"), "exact")
+
+
+@pytest.mark.parametrize(("place", "sound"), [(16842753, False), (16842752 + 40000, True)])
+def test_a_counted_number_in_the_middle_is_none(place: int, sound: bool) -> None:
+    """Just above the middle between 2^24 and its neighbour in bf16, and well above it."""
+    counted = entry(
+        "i = bf16[17000000] iota(), iota_dimension=0",
+        f"s = bf16[1] slice(i), slice={{[{place}:{place + 1}]}}",
+        "ROOT r = bf16[] reshape(s)",
+    )
+    (proved if sound else unproved)(counted, entry("ROOT r = bf16[] constant(16908288)"), "exact")
+    unproved(counted, entry("ROOT r = bf16[] constant(16777216)"), "exact")
+
+
+@pytest.mark.parametrize(("kind", "result"), [("f16", "{1.0009765625, 0}"), ("f32", "{1.00048828125, 0}")])
+def test_a_folded_scatter_rounds_to_no_number_of_16_bits(kind: str, result: str) -> None:
+    function = (
+        f"narrow {{ a = f64[] parameter(0)\n b = f64[] parameter(1)\n c = {kind}[] convert(b)\n"
+        " ROOT r = f64[] convert(c)\n}\n"
+    )
+    folded = entry(
+        "x = f64[2] constant({0, 0})",
+        "i = s32[1,1] constant({{0}})",
+        "u = f64[1] constant({1.0004882812500003})",
+        "ROOT r = f64[2] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=narrow",
+        before=function,
+    )
+    (proved if kind == "f32" else unproved)(folded, entry(f"ROOT r = f64[2] constant({result})"), "exact")
