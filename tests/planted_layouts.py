@@ -494,6 +494,13 @@ FURTHER: Final = [
         _PAIR,
         edit=replaced(r"maybe-live-out(:\n value: <\d+ x )", r"output shape is |f32[8]|\1"),
     ),
+    *(
+        Planted(what, _BARRIER, edit=replaced(rf"(, maybe-live-out)?(:\n value: <\d+ {value} )", rf", {said}\g<1>\2"))
+        for what, value, said in (
+            ("a result said to be of another shape", "o", "output shape is |f32[9]|"),
+            ("a value that is said to be the result", "x", "output shape is |f32[8]|"),
+        )
+    ),
     Planted(
         "a name at another offset",
         _CAST,

@@ -79,13 +79,18 @@ class Allocation:
     parameter_index: ShapeIndex = ()
     parameter_shape: Shape | None = None
     """The shape that the text gives for that part of the parameter, without layout."""
-    whole_output: bool = False
-    """`output shape is`: it holds the root's own array or table."""
+    output_shape: Shape | None = None
+    """`output shape is`, without layout: it holds the root's own array or table, and this is the shape of the root."""
     constant: bool = False
     thread_local: bool = False
     maybe_live_out: bool = False
     preallocated_temp: bool = False
     slices: tuple[Slice, ...] = ()
+
+    @property
+    def whole_output(self) -> bool:
+        """The text says that it holds the root's own array or table."""
+        return self.output_shape is not None
 
 
 @dataclass(frozen=True)
@@ -181,7 +186,7 @@ def _allocation(m: re.Match[str], number: int, line: str, file: str) -> Allocati
         int(found["parameter"]) if "parameter" in found else None,
         _index(found.get("index", "")),
         shapes.get("shape"),
-        "output" in found,
+        shapes.get("output"),
         "constant" in flags,
         "thread-local" in flags,
         "maybe-live-out" in flags,

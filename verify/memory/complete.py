@@ -51,9 +51,28 @@ def complete(plan: Plan) -> Iterator[Judgement]:
             yield judged(COMPLETE, _place_of(plan, s), unknown=f"{problem}; it may be what {hidden[0]} runs")
         elif problem:
             yield judged(COMPLETE, _place_of(plan, s), problem)
+    yield from _outputs(plan)
     for name in hidden:
         told = f"the text does not show what {name} runs, after which the plan names its result"
         yield judged(COMPLETE, plan.place(name), unknown=told)
+
+
+def _outputs(plan: Plan) -> Iterator[Judgement]:
+    """One judgement for each allocation that is said to hold the whole result: the root's array or table lies there."""
+    root = plan.module.entry.root
+    there = plan.slice(plan.values.at((root.name, ())))
+    for a in plan.assignment.allocations:
+        said = a.output_shape
+        if said is None:
+            continue
+        problem = None
+        if there is None or there.allocation != a.number:
+            lies = f"lies at {where(there)}" if there is not None else "has no slice"
+            problem = f"plan line {a.line} says that allocation {a.number} is the result; {root.name} {lies}"
+        elif not same_shape(said, root.shape, layouts=False):
+            problem = f"plan line {a.line} says that the result is {print_shape(said)}, {root.name} is "
+            problem += print_shape(root.shape)
+        yield judged(COMPLETE, plan.place(root.name), problem)
 
 
 def _hidden_results(plan: Plan) -> list[str]:
