@@ -451,6 +451,27 @@ _TWO_SIZES: Final = entry(
     other=_BESIDE,
 )
 
+_REDUCED_BESIDE: Final = entry(
+    """%a = f32[8,4]{1,0} parameter(0)
+  %x = f32[8,4]{1,0} negate(%a)
+  %y = (f32[8,4]{1,0}, V) fusion(%x), kind=kInput, calls=%fz
+  %y0 = f32[8,4]{1,0} get-tuple-element(%y), index=0
+  %y1 = V get-tuple-element(%y), index=1
+  %b = f32[8,4]{1,0} broadcast(%y1), dimensions={0}
+  ROOT %o = f32[8,4]{1,0} add(%y0, %b)""",
+    "a: f32[8,4]",
+    "f32[8,4]",
+    _SUM
+    + """
+%fz (p: f32[8,4]) -> (f32[8,4], f32[8]) {
+  %p = f32[8,4]{1,0} parameter(0)
+  %zero = f32[] constant(0)
+  %rows = V reduce(%p, %zero), dimensions={1}, to_apply=%sum
+  %e = f32[8,4]{1,0} exponential(%p)
+  ROOT %both = (f32[8,4]{1,0}, V) tuple(%e, %rows)
+}
+""",
+)
 _OF_A_TUPLE: Final = _calling("%t", "library", _DECLARED.replace("(0, {})", "(0, {0})"))
 FURTHER: Final = [
     Planted(
@@ -487,6 +508,7 @@ FURTHER: Final = [
         comes_to="unknown",
         sound=_TWO_SIZES.replace("FROM", "4:8"),
     ),
+    Planted("sums of rows over what is read beside", _REDUCED_BESIDE, (("y{1}", "x"),), comes_to="unknown"),
     Planted("rows for columns", _TWO_ROWS, sound=_TWO_ROWS.replace("[2,8]", "[1,8]")),
     Planted("a copy at once", _AT_ONCE.replace("SAID", "false"), _OVER, _OVER, sound=_AT_ONCE.replace("SAID", "true")),
     Planted(
