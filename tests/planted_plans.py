@@ -145,7 +145,8 @@ _GATHER: Final = entry(
     header=", replica_count=2",
 )
 _NOTED: Final = _GATHER.replace(
-    "dimensions={0}, replica", 'dimensions={0}, backend_config={"is_sync":false,"note":"\\"is_sync\\":true"}, replica'
+    "dimensions={0}, replica",
+    'dimensions={0}, backend_config={"is_sync":false,"device_type":"\\"is_sync\\":true"}, replica',
 )
 READ_MEANWHILE: Final = [
     Planted("the operand of a gather whose note says that it is synchronous", _NOTED, (("y", "x"),), (("q", "x"),)),
