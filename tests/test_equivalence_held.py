@@ -226,3 +226,35 @@ def test_a_folded_scatter_rounds_to_no_number_of_16_bits(kind: str, result: str)
         before=function,
     )
     (proved if kind == "f32" else unproved)(folded, entry(f"ROOT r = f64[2] constant({result})"), "exact")
+
+
+READS = {
+    "chosen": ("f32", "ROOT r = f32[3,2] select(b, p, q)", "ROOT r = f32[3,2] copy(p)"),
+    "counted": ("f32", "ROOT r = s32[3,2] convert(b)", "ROOT r = s32[3,2] broadcast(n), dimensions={}"),
+    "turned": (
+        "f32", "t = pred[3,2] not(b); ROOT r = s32[3,2] convert(t)", "ROOT r = s32[3,2] broadcast(o), dimensions={}",
+    ),
+}  # fmt: skip
+
+
+def test_bits_through_a_predicate_that_lies_elsewhere_are_not_those_of_before() -> None:
+    moved = ("b = {0}[3,2] bitcast(p)", "ROOT r = u8[2,3] bitcast(b)")
+    copy = one("u8[2,3]", "ROOT r = u8[2,3] copy(p)")
+    unproved(copy, one("u8[2,3]", *(line.format("pred") for line in moved)), "rounding")
+    proved(copy, one("u8[2,3]", *(line.format("s8") for line in moved)), "exact")
+
+
+@pytest.mark.parametrize("name", READS)
+def test_a_byte_that_is_neither_0_nor_1_is_no_predicate(name: str) -> None:
+    """It was true where it chose, and false where it was converted: of one that says 2 both were proved."""
+    kind, read, wrong = READS[name]
+    lines = (f"p = {kind}[3,2] parameter(0)", f"q = {kind}[3,2] parameter(1)", "n = s32[] constant(0)",
+             "o = s32[] constant(1)")  # fmt: skip
+
+    def made(byte: int) -> str:
+        rows = f"{{{{{byte},{byte},{byte}}},{{{byte},{byte},{byte}}}}}"
+        constant = f"c = u8[2,3] constant({rows})"
+        return entry(*lines, constant, "b = pred[3,2] bitcast(c)", *(part.strip() for part in read.split(";")))
+
+    unproved(made(2), entry(*lines, wrong), "exact")
+    proved(made({"chosen": 1}.get(name, 0)), entry(*lines, wrong), "exact")

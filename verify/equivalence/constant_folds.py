@@ -104,6 +104,8 @@ class ConstantFolds:
         written = self._written[node]
         values = [self._value(o) for o in written.operands]
         arrays = [v for v in values if v is not None]
+        if node.head == "bitcast-convert" and node.type == "pred":  # only 0 and 1 mean something
+            return None
         if node.head == "convert" and not all(rounds_alike(node.type, v) for x in arrays for v in x.data):
             return None
         found = _run(written.module, written.instruction, arrays) if len(arrays) == len(values) else None

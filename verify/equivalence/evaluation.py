@@ -72,7 +72,8 @@ def evaluate(op: str, type_: str, args: tuple[Num | Lit, ...], key: Hashable) ->
         if type_ in COMPLEX or any(a.type in COMPLEX for a in args):
             return None
         if op == "bitcast-convert":
-            return from_pattern(type_, _bits(args[0]))
+            bits = _bits(args[0])  # as a predicate only 0 and 1 mean something
+            return None if type_ == "pred" and bits > 1 else from_pattern(type_, bits)
         if op == "convert" and not rounds_alike(type_, values[0]):
             return None
         given = any(v != v for v in values)
