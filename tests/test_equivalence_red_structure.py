@@ -465,6 +465,21 @@ def library_convolution(config: str) -> str:
     )
 
 
+def test_a_convolution_of_a_library_that_is_told_more_is_another_one() -> None:
+    whole = library_convolution('"conv_result_scale":1')
+    same = whole.replace("}}", '},"operation_queue_id":"2"}, frontend_attributes={inlineable="false"}')
+    proved(whole.replace("c = (f32", "d = (f32").replace("element(c)", "element(d)"), whole, "exact")
+    plain = entry(
+        "p = f32[1,4,1] parameter(0)",
+        "q = f32[2,1,4] parameter(1)",
+        "ROOT r = f32[1,3,4] convolution(p, q), window={size=2}, dim_labels=b0f_0io->b0f",
+    )
+    proved(same, plain, "rounding")
+    for more in (whole.replace("}}", '},"foo":"1"}'), whole.replace("}}", '}}, frontend_attributes={foo="1"}')):
+        unproved(more, plain, "rounding")
+        assert compare(parse_module(more), parse_module(plain)).verdict == "unknown"
+
+
 def test_a_number_that_a_configuration_leaves_out_is_zero() -> None:
     """So a convolution of a library is multiplied by nothing where it does not say by one."""
     plain = entry(

@@ -292,6 +292,7 @@ DIFFERENT: list[tuple[str, list[Module]]] = [
     ("topk", [applied(b"topk", (81, 2), (85, 1), (60, stable), shape=LARGEST) for stable in (0, 1)]),
     ("layout of a result", [call((56, 1), number=0, shape=array(F32, 2, 3, order=o)) for o in ((1, 0), (0, 1))]),
     ("bytes that are no text", [call((43, b"\xff")), call((43, b"\\xff"))]),
+    *(("... nor characters", [call((43, bytes([n]))), call((43, chr(n).encode()))]) for n in (0x80, 0xFF)),
     ("... nor numbers of bytes", [call((43, b"\xff")), call((43, b"\xff\\377"))]),
     ("order of numbers", [constant(array(S32, 2, 2), array(S32, 2, 2, order=o)) for o in ((1, 0), (0, 1))]),
     ("NaN", [number(F32, 8, struct.pack("<I", bits)) for bits in (0x7FC00000, 0xFFC00000)]),
@@ -494,3 +495,32 @@ def test_the_shape_of_a_program_is_that_of_its_entry() -> None:
     for other in (program(SHAPE), program(array(F32, 5), SHAPE)):
         with pytest.raises(InputError, match="entry_computation_layout"):
             decide(fits, other, "exact")
+
+
+def test_a_schedule_is_about_all_that_runs_in_steps_and_all_its_instructions() -> None:
+    inner = message((1, b"f"), (2, PARAMETER), (5, 3), (6, 1))
+    called = message((1, b"n"), (2, b"call"), (3, SHAPE), (35, 2), (36, b"\x01"), (38, 3))
+    outer = message((1, b"e"), (2, PARAMETER), (2, called), (5, 7), (6, 2))
+
+    def scheduled(*sequences: tuple[int, tuple[int, ...]]) -> str:
+        told = message(*((1, message((1, c), (2, message((1, packed(*ids)))))) for c, ids in sequences))
+        return hlo_text(message((1, b"m"), (3, inner), (3, outer), (6, 7), (7, told)))
+
+    assert "is_scheduled=true" in scheduled((3, (1,)), (7, (1, 2)))
+    wrong: list[tuple[list[tuple[int, tuple[int, ...]]], str]] = [
+        ([(7, (1, 2))], "leaves out f"),
+        ([(3, (1,))], "leaves out e"),
+        ([(3, (1,)), (7, (1,))], "schedule of e is not about its instructions"),
+        ([(3, (1,)), (7, (1, 2, 2))], "schedule of e is not about its instructions"),
+    ]
+    for sequences, said in wrong:
+        with pytest.raises(InputError, match=said):
+            scheduled(*sequences)
+
+
+@pytest.mark.parametrize(("kind", "word"), [(0, "may-alias"), (1, "may-alias"), (2, "must-alias")])
+def test_whether_an_alias_must_be_is_read(kind: int, word: str) -> None:
+    alias = message((1, message((4, kind))))
+    assert f"input_output_alias={{ {{}}: (0, {{}}, {word}) }}" in hlo_text(
+        module_of(PARAMETER, more=message((8, alias)))
+    )

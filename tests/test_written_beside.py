@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from red_pairs import entry
+from spec_texts import check_maps_text
 
 from hloproof.cli import run
 from hloproof.equivalence import decide
@@ -171,6 +172,7 @@ def test_words_beside_a_whole_module_are_kept_or_nothing_is_proved() -> None:
     for before, after, verdict in [
         ("", "foo=1", "unknown"),
         ("foo=1", "foo=2", "unknown"),
+        ("foo=1", "", "unknown"),
         ("foo=1", "foo=1", "proved"),
         ("", 'fingerprint_before_lhs="a"', "proved"),
         ("", 'xla.sdy.meshes={mesh = #sdy.mesh<["a"=2]>}', "proved"),
@@ -250,3 +252,127 @@ def test_the_tables_know_what_the_compilers_write() -> None:
         module = parse_module(file.read_text())
         found = {b.name for c in module.computations for i in c.instructions for b in beside(i)}
         assert found <= {"backend_config.dynamic_slice_config"}, file
+
+
+def extremes(opcode: str) -> str:
+    return entry("p = s32[4] parameter(0)", f"ROOT r = s32[4] {opcode}(p, p), {FOO}")
+
+
+def ignoring(operand: str) -> str:
+    """A fusion that makes zeros whatever it is given."""
+    body = "f {\n a = f32[4] parameter(0)\n z = f32[] constant(0)\n ROOT c = f32[4] broadcast(z), dimensions={}\n}\n"
+    fusion = f"ROOT r = f32[4] fusion({operand}), kind=kLoop, calls=f, {FOO}"
+    return entry("p = f32[4] parameter(0)", "q = f32[4] parameter(1)", fusion, before=body)
+
+
+def twice(part: int) -> str:
+    """One of two equal parts."""
+    body = "f {\n a = f32[4] parameter(0)\n s = f32[4] sine(a)\n ROOT c = (f32[4], f32[4]) tuple(s, s)\n}\n"
+    fusion = f"t = (f32[4], f32[4]) fusion(p), kind=kLoop, calls=f, {FOO}"
+    got = f"ROOT r = f32[4] get-tuple-element(t), index={part}"
+    return entry("p = f32[4] parameter(0)", fusion, got, before=body)
+
+
+def turned(dimension: int) -> str:
+    """A single element, turned round."""
+    return entry("p = f32[1,1] parameter(0)", f"ROOT r = f32[1,1] reverse(p), dimensions={{{dimension}}}, {FOO}")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (extremes("maximum"), extremes("minimum")),
+        (turned(0), turned(1)),
+        (ignoring("p"), ignoring("q")),
+        (twice(0), twice(1)),
+    ],
+    ids=["of two operations", "of two dimensions", "of two operands", "of two parts"],
+)
+def test_the_same_words_beside_another_operation_may_say_something_else(one: str, other: str) -> None:
+    """Without them the two are equal."""
+    plain = parse_module(one.replace(f", {FOO}", "")), parse_module(other.replace(f", {FOO}", ""))
+    assert decide(*plain, "exact").verdict == "proved"
+    assert decide(parse_module(one), parse_module(other), "exact").verdict == "unknown"
+    assert decide(parse_module(one), parse_module(one), "exact").verdict == "proved"
+
+
+def two_slices(first: str, second: str) -> str:
+    return entry(
+        "p = f32[8] parameter(0)",
+        "i = s32[] parameter(1)",
+        "j = s32[] parameter(2)",
+        f"a = f32[1] dynamic-slice(p, i), dynamic_slice_sizes={{1}}{first and ', ' + first}",
+        f"b = f32[1] dynamic-slice(p, j), dynamic_slice_sizes={{1}}{second and ', ' + second}",
+        "ROOT r = (f32[1], f32[1]) tuple(a, b)",
+    )
+
+
+def two_branches(first: str, second: str) -> str:
+    branches = "".join(
+        f"{name} {{\n t = (f32[8], s32[]) parameter(0)\n p = f32[8] get-tuple-element(t), index=0\n"
+        f" i = s32[] get-tuple-element(t), index=1\n a = f32[1] dynamic-slice(p, i), dynamic_slice_sizes={{1}}"
+        f"{said and ', ' + said}\n ROOT n = f32[1] {then}(a)\n}}\n"
+        for name, then, said in (("f", "negate", first), ("g", "sine", second))
+    )
+    return entry(
+        "p = f32[8] parameter(0)",
+        "i = s32[] parameter(1)",
+        "b = pred[] parameter(2)",
+        "t = (f32[8], s32[]) tuple(p, i)",
+        "ROOT r = f32[1] conditional(b, t, t), true_computation=f, false_computation=g",
+        before=branches,
+    )
+
+
+def two_permutations(first: str, second: str, pairs: tuple[str, str], starts: bool = False) -> str:
+    """Of one array by two pairs, or of two arrays by one."""
+    operands = "pp" if pairs[0] != pairs[1] else "pq"
+    said = [f", frontend_attributes={{_xla_send_recv_validation={w}}}" if w else "" for w in (first, second)]
+    made: list[str] = []
+    before = ""
+    for name, operand, pair, word in zip("ab", operands, pairs, said, strict=True):
+        if starts:
+            before += f"w{name} {{\n x = f32[2] parameter(0)\n ROOT y = f32[2] collective-permute(x)"
+            before += f", source_target_pairs={{{{{pair}}}}}\n}}\n"
+            made.append(f"s{name} = ((f32[2]), f32[2]) async-start({operand}), calls=w{name}{word}")
+            made.append(f"{name} = f32[2] async-done(s{name})")
+        else:
+            made.append(f"{name} = f32[2] collective-permute({operand}), source_target_pairs={{{{{pair}}}}}{word}")
+    whole = entry(
+        "p = f32[2] parameter(0)", "q = f32[2] parameter(1)", *made, "ROOT r = (f32[2], f32[2]) tuple(a, b)",
+        before=before,
+    )  # fmt: skip
+    return whole.replace("m\n", "m, replica_count=2\n", 1)
+
+
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (two_slices, places(8)),
+        (two_branches, places(8)),
+        (lambda a, b: two_permutations(a, b, ("0,1", "1,0")), "{{0,6}}"),
+        (lambda a, b: two_permutations(a, b, ("0,1", "0,1")), "{{0,6}}"),
+        (lambda a, b: two_permutations(a, b, ("0,1", "1,0"), starts=True), "{{0,6}}"),
+        (lambda a, b: two_permutations(a, b, ("0,1", "0,1"), starts=True), "{{0,6}}"),
+    ],
+    ids=["operands", "branches", "pairs", "permuted", "pairs of starts", "operands of starts"],
+)
+def test_a_promise_of_one_operation_is_none_of_another(make, word: str) -> None:  # type: ignore[no-untyped-def]
+    one, other = parse_module(make(word, "")), parse_module(make("", word))
+    found = decide(one, other, "exact")
+    assert found.verdict == "proved" and len([a for a, _ in found.axioms if a.startswith("promised")]) == 1
+    assert not decide(one, parse_module(make(word, "")), "exact").axioms
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_claimed_maps_of_a_module_of_which_something_is_not_known_are_unknown(after: bool) -> None:
+    def judged(said: str) -> str:
+        module = given("").replace("negate(p)", f"negate(p){said}")
+        lines = "".join(f"    {line}\n" for line in module.split("\n"))
+        plain = "".join(f"    {line}\n" for line in given("").split("\n"))
+        clause = f"  hlo-after\n{lines}" if after else "  output-to-input 0 (d0) -> (d0), domain: d0 in [0, 3]\n"
+        (found,) = check_maps_text(f"map a\n  hlo\n{plain if after else lines}{clause}", "x.map")
+        return found.verdict
+
+    assert judged("") == judged(', backend_config={"sizes":[4]}') == "proved"
+    assert judged(', backend_config={"foo":[4]}') == "unknown"

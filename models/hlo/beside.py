@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Literal
 
 from hloproof.models.errors import InputError
-from hloproof.models.hlo.attributes import AttributeValue, Quoted, Word
+from hloproof.models.hlo.attributes import Attributes, AttributeValue, Quoted, Word
 from hloproof.models.hlo.module import Instruction, Module
 from hloproof.models.hlo.shape import leaves
 from hloproof.models.hlo.text.lexer import Scanner
@@ -151,6 +151,11 @@ def unknown_beside(i: Instruction) -> tuple[str, ...]:
     return tuple(f"{b.name} of {i.opcode}" for b in beside(i) if b.kind == "unknown")
 
 
+def unknown_in(module: Module) -> frozenset[str]:
+    """The same of all instructions of a module."""
+    return frozenset(name for c in module.computations for i in c.instructions for name in unknown_beside(i))
+
+
 class UnknownInside:
     """What is written beside instructions and is not known, in the computations that they call as well."""
 
@@ -204,10 +209,18 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def only_known(config: Mapping[str, Any], opcode: str, *own: str) -> bool:
-    """Whether a configuration says nothing, beside what stands below the names `own`, that counts and is not known."""
-    rest = {name: value for name, value in config.items() if name not in own}
-    return not any(_counted(opcode, name, value) for name, value in rest.items())
+def settings_of_call(attributes: Attributes, own: str) -> dict[str, Any] | None:
+    """What stands below the name `own` in the configuration of a call of a library; None where nothing does, or where
+    something else is written beside the call that counts."""
+    value, handed = attributes.get("backend_config"), attributes.get("frontend_attributes")
+    config = None if value is None else configuration(value)
+    if config is None or (handed is not None and _of_frontend("custom-call", handed)):
+        return None
+    rest = {name: inner for name, inner in config.items() if name != own}
+    if any(_counted("custom-call", name, inner) for name, inner in rest.items()):
+        return None
+    found = config.get(own)
+    return found if isinstance(found, dict) else None
 
 
 @lru_cache(maxsize=1 << 12)

@@ -7,7 +7,6 @@ table, or whose configuration is not understood, is opaque.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from hloproof.elements.movement import Test, spread
@@ -17,6 +16,7 @@ from hloproof.equivalence.indices import At, Lin, constant, variable
 from hloproof.equivalence.placing import guarded
 from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value, has_zero
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Quoted, Window, WindowDimension, Word
+from hloproof.models.hlo.beside import settings_of_call
 from hloproof.models.hlo.library_shapes import is_convolution
 
 
@@ -67,14 +67,9 @@ def call(element: Elem, place: int) -> tuple[str, Term, int] | None:
 
 def configuration(whole: Node) -> dict[str, Any] | None:
     """What the configuration of a cuDNN convolution says; None where there is none, or it says more than is known."""
-    value = whole.attributes.get("backend_config")
-    text = value.text if isinstance(value, Word | Quoted) else ""
-    try:
-        found = json.loads(text)["cudnn_conv_backend_config"]
-    except (ValueError, KeyError, TypeError):
-        return None
+    found = settings_of_call(whole.attributes, "cudnn_conv_backend_config")
     known = {"activation_mode", "conv_result_scale", "side_input_scale", "leakyrelu_alpha", "algorithm"}
-    return found if isinstance(found, dict) and set(found) <= known else None
+    return found if found is not None and set(found) <= known else None
 
 
 def _convolved(whole: Node, node: Node, at: At, place: int) -> Fold | None:

@@ -13,6 +13,7 @@ from hloproof.claims.maps.rewrite import rewrite, second_prover
 from hloproof.claims.maps.two_readings import under_both, with_remainders_from_zero
 from hloproof.engines.door import HOW, How, prove_one
 from hloproof.models.errors import InputError, NotModelled, Position
+from hloproof.models.hlo.beside import unknown_in
 from hloproof.models.specs.maps import ClaimedMaps, MapSpec
 from hloproof.pipeline.claimed_maps import as_defined, composed_as_said, same_modules
 from hloproof.queries.indexing import find_instruction
@@ -74,6 +75,9 @@ def _statements(spec: MapSpec, how: How) -> Iterator[tuple[Position | None, Foun
         yield place, found
     if spec.module is None:
         return
+    for module in filter(None, (spec.module, spec.after)):
+        if words := unknown_in(module):
+            raise NotModelled(f"it is not known what {', '.join(sorted(words))} says")
     ask, again = partial(prove_one, how=how), second_prover(how)
     computation, instruction = find_instruction(spec.module, spec.instruction)
 
