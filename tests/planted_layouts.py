@@ -472,6 +472,24 @@ _REDUCED_BESIDE: Final = entry(
 }
 """,
 )
+_STARTED: Final = entry(
+    "%a = V parameter(0)\n%x = V negate(%a)\n%q = V abs(%a)\n%y = V fusion(%x, %q), kind=kLoop, calls=%fz\n"
+    "ROOT %o = V add(%y, %q)",
+    other="""%fz (p: f32[8], q: f32[8]) -> f32[8] {
+  %p = V parameter(0)
+  %q0 = V parameter(1)
+  %n = f32[4]{0} slice(%q0), slice={[0:4]}
+  %s1 = f32[1]{0} slice(FROM), slice={[0:1]}
+  %s0 = f32[] reshape(%s1)
+  %i = s32[] convert(%s0)
+  ROOT %u = V dynamic-update-slice(%p, %n, %i)
+}
+""",
+)
+_FIRST_FACTOR, _LAST_TERM = (
+    _calling(o, "__cublas$gemm", 'backend_config={"beta":0.5}') for o in ("%x, %a, %a", "%a, %a, %x")
+)
+
 _OF_A_TUPLE: Final = _calling("%t", "library", _DECLARED.replace("(0, {})", "(0, {0})"))
 FURTHER: Final = [
     Planted(
@@ -509,6 +527,15 @@ FURTHER: Final = [
         sound=_TWO_SIZES.replace("FROM", "4:8"),
     ),
     Planted("sums of rows over what is read beside", _REDUCED_BESIDE, (("y{1}", "x"),), comes_to="unknown"),
+    Planted(
+        "an update whose start is read where it writes",
+        _STARTED.replace("FROM", "%p"),
+        _OVER,
+        _OVER,
+        comes_to="unknown",
+        sound=_STARTED.replace("FROM", "%q0"),
+    ),
+    Planted("a product over a factor", _FIRST_FACTOR, _OVER, _OVER, comes_to="unknown", sound=_LAST_TERM),
     Planted("rows for columns", _TWO_ROWS, sound=_TWO_ROWS.replace("[2,8]", "[1,8]")),
     Planted("a copy at once", _AT_ONCE.replace("SAID", "false"), _OVER, _OVER, sound=_AT_ONCE.replace("SAID", "true")),
     Planted(
