@@ -258,3 +258,27 @@ def test_a_byte_that_is_neither_0_nor_1_is_no_predicate(name: str) -> None:
 
     unproved(made(2), entry(*lines, wrong), "exact")
     proved(made({"chosen": 1}.get(name, 0)), entry(*lines, wrong), "exact")
+
+
+NARROWED = "w = f32[4] convert(p)"
+
+
+@pytest.mark.parametrize(("to", "sound"), [("u8", False), ("s16", True)])
+def test_a_float_between_integers_saturates_where_an_integer_wraps(to: str, sound: bool) -> None:
+    """-1 in s8 becomes 255 in u8, and by way of f32 0."""
+    through = one("s8[4]", NARROWED, f"ROOT r = {to}[4] convert(w)")
+    (proved if sound else unproved)(through, one("s8[4]", f"ROOT r = {to}[4] convert(p)"), "exact")
+
+
+@pytest.mark.parametrize(("factor", "sound"), [("-2", False), ("2", True)])
+def test_a_counted_zero_times_a_negative_number_is_negative(factor: str, sound: bool) -> None:
+    lines = ("f = f32[4] iota(), iota_dimension=0", f"c = f32[] constant({factor})")
+    floats = entry(*lines, "b = f32[4] broadcast(c), dimensions={}", "ROOT r = f32[4] multiply(f, b)")
+    whole = entry(
+        "i = s32[4] iota(), iota_dimension=0",
+        f"c = s32[] constant({factor})",
+        "b = s32[4] broadcast(c), dimensions={}",
+        "m = s32[4] multiply(i, b)",
+        "ROOT r = f32[4] convert(m)",
+    )
+    (proved if sound else unproved)(floats, whole, "exact")
