@@ -316,3 +316,33 @@ def test_exactly_one_user_is_asked_for_by_name_only() -> None:
     assert not refuted(CARRIED, False)
     assert set(refuted(CARRIED, False, "async-linear")) == {"async-linear"}
     assert not refuted(text(P, COPY, "d = f32[8] copy-done(s)"), False, "async-linear")
+
+
+def _gathered(state: str) -> str:
+    return (
+        "HloModule m, replica_count=2\nENTRY e {\n  p = f32[4] parameter(0)\n"
+        f"  s = {state} all-gather-start(p), dimensions={{0}}, replica_groups={{{{0,1}}}}\n"
+        "  ROOT d = f32[8] all-gather-done(s)\n}\n"
+    )
+
+
+def _updated(first: str, second: str) -> str:
+    return (
+        "HloModule m\nf {\n  x = f32[4] parameter(0)\n  ROOT y = f32[4] negate(x)\n}\nENTRY e {\n"
+        f"  p = f32[4] parameter(0)\n  s = ((f32[4]), f32[4]{first}) async-start(p), calls=f\n"
+        f"  t = ((f32[4]), f32[4]{second}) async-update(s)\n  ROOT d = f32[4] async-done(t)\n}}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        (_gathered("((f32[4]), f32[8])"), _gathered("(f32[4], f32[8])")),
+        (_updated(", u32[]", ""), _updated(", u32[]", ", u32[]")),
+        (_updated("", ", u32[]"), _updated("", "")),
+    ],
+)
+def test_what_a_state_carries_is_of_one_form(wrong: str, right: str) -> None:
+    """Operands and result are tuples both or neither, and an update neither loses nor gains a context."""
+    assert set(refuted(wrong, False, "async-shape")) == {"async-shape"}
+    assert refuted(right, False, "async-shape") == {}
