@@ -66,6 +66,8 @@ WRONG = [
     ("A: [n]\ntype integers\nA => sqrt(A)", "sqrt is of real numbers", 4, 8),
     ("P: [n]\npred P\nP => select(P, 2, 0)", "one side holds truth values", 1, 1),
     ("A: [n]", "the rule has no LEFT => RIGHT", 1, 1),
+    ("A: [n]\nand(A, A) => A", "and takes truth values (pred NAME), or integers only", 3, 3),
+    ("A: [n]\ntype reals\nshift-left(A, 0) => A", "shift-left takes integers", 4, 3),
     ("A: [n, m]\nconcatenate(A, A, dim=[0, 1]) => A", "needs dim=, one dimension", 3, 3),
     ("A: [n]\nconcatenate(A, A, dim=[]) => A", "needs dim=, one dimension", 3, 3),
     ("A: [n]\nA => iota(shape=[n, n], dim=[0, 1])", "needs dim=, one dimension", 3, 8),
@@ -163,7 +165,32 @@ THIRDS = "scatter(reshape(B, shape=[k...]), U, start=[0 - (k floordiv 3)...]) =>
 ENDED = "slice(pad(P, false, low=[0], high=[n]), start=[0], limit=[n])"
 TRUTHS = "slice(concatenate(compare(A, A, direction=EQ), compare(A, A, direction=NE), dim=0), start=[0], limit=[n])"
 PADDED_TRUTH = f"A: [n]  P: [n]\npred P\ntype reals\nwhere compare({ENDED}, true, direction=EQ)\n"
+WINDOWED = "slice(convolution(A, W, low=[l]), start=[0, 0, 0], limit=[b, 0, o])"
+STEPS = (
+    "broadcast(0, shape=[0], dims=[]) => slice(reduce-window(A, size=[1], stride=[s], op=add), start=[0], limit=[0])"
+)
 FALSE_PROOFS = {
+    "a sum over all but the last": "A: [n + 1]\n"
+    "reduce(slice(A, start=[0], limit=[n]), dims=[0], op=add) => reduce(A, dims=[0], op=add)",
+    "a sum over all pairs but the last": "A: [n, m]\nwhen n >= 1, m >= 1\n"
+    "reduce(slice(reshape(A, shape=[n * m]), start=[0], limit=[n * m - 1]), dims=[0], op=add) => "
+    "reduce(A, dims=[0, 1], op=add)",
+    "the remainder of a quotient": "A: [n]  B: [n]  C: [n]\ntype reals\nremainder(divide(A, B), C) => remainder(A, C)",
+    "no integer is what it is divided by 0": "A: [n]\ntype integers\nA => add(A, divide(A, 0))",
+    "the power of a quotient": "A: [n]  B: [n]\ntype reals\nexponential(divide(A, B)) => exponential(A)",
+    "the root of a quotient": "A: [n]  B: [n]\ntype reals\nsqrt(divide(A, B)) => sqrt(A)",
+    "infinity is no number": "subtract(inf, inf) => 0",
+    "the sum of infinities": "add(-inf, inf) => 0",
+    "a remainder is less than the divisor": "type integers\nremainder(5, -3) => 7",
+    "what begins without a value has none": "A: [n]  b: []\ntype reals\n"
+    "0 => multiply(0, reduce(f(A), divide(1, b), dims=[0], op=maximum))",
+    "the third root is not the second": "A: []\ntype reals\npower(A, divide(1, 3)) => sqrt(A)",
+    "bits are not moved by less than nothing": "A: [n]\ntype integers\nshift-left(A, -1) => shift-left(A, 63)",
+    "more is cut off than there is": "A: [n]  v: []\nbroadcast(v, shape=[0], dims=[]) => "
+    "slice(pad(A, v, low=[l], high=[0 - l - 1 - n]), start=[0], limit=[0])",
+    "more is cut off before a window than there is": "A: [b, s, f]  W: [w, f, o]\nwhen w >= 1\n"
+    f"broadcast(0, shape=[b, 0, o], dims=[]) => {WINDOWED}",
+    "windows that go nowhere": f"A: [n]\n{STEPS}",
     "a window beyond its operand": "A: [n]\nindex i\nwhen m >= 0\n"
     "A => slice(concatenate(A, dynamic-slice(A, start=[i], size=[m]), dim=0), start=[0], limit=[n])",
     "elements that lie over each other": "A: [n]\n"
@@ -419,6 +446,16 @@ def test_what_is_false_is_not_proved(body: str) -> None:
 
 
 TRUE_TWINS = {
+    "a sum over all": "A: [n + 1]\n"
+    "reduce(slice(A, start=[0], limit=[n + 1]), dims=[0], op=add) => reduce(A, dims=[0], op=add)",
+    "a sum over all pairs": "A: [n, m]\n"
+    "reduce(slice(reshape(A, shape=[n * m]), start=[0], limit=[n * m]), dims=[0], op=add) => "
+    "reduce(A, dims=[0, 1], op=add)",
+    "an integer divided by 0 is -1": "A: [n]\ntype integers\nA => add(A, add(1, divide(A, 0)))",
+    "the remainder by what is below 0": "type integers\nremainder(5, -3) => 2",
+    "less is cut off before a window than there is": "A: [b, s, f]  W: [w, f, o]\nwhen w >= 1, l >= 0\n"
+    f"broadcast(0, shape=[b, 0, o], dims=[]) => {WINDOWED}",
+    "windows that go on": f"A: [n]\nwhen s >= 1\n{STEPS}",
     "a truth that a select takes beside 1": f"{CHOSEN}Q => not(P)",
     "selects of truths": "P: [n]  Q: [n]\npred P, Q\nselect(P, 1, Q) => select(Q, 1, P)",
     "a group that is taken as a whole": "A: [k...]  U: [k...]\nindex i...\nwhen (k >= 1)...\n"
