@@ -132,9 +132,9 @@ def test_orders_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
 BRANCHES = """HloModule branches, is_scheduled=true
 
 one { p = (f32[4], f32[4]) parameter(0)  a = f32[4] get-tuple-element(p), index=0
-  ROOT r = (f32[4], f32[4]) tuple(a, a) }
-other { p = (f32[4], f32[4]) parameter(0)  a = f32[4] get-tuple-element(p), index=0  n = f32[4] negate(a)
-  ROOT r = (f32[4], f32[4]) tuple(a, n) }
+  n = f32[4] negate(a)  ROOT r = (f32[4], f32[4]) tuple(n, n) }
+other { p = (f32[4], f32[4]) parameter(0)  a = f32[4] get-tuple-element(p), index=0
+  m = f32[4] negate(a)  n = f32[4] negate(a)  ROOT r = (f32[4], f32[4]) tuple(m, n) }
 
 ENTRY e { p = (f32[4], f32[4]) parameter(0)  k = s32[] parameter(1)
   ROOT c = (f32[4], f32[4]) conditional(k, p, p), branch_computations={one, other} }"""
@@ -158,7 +158,7 @@ def test_branches_that_disagree(monkeypatch: pytest.MonkeyPatch) -> None:
 
 STALE = """HloModule m, is_scheduled=true
 
-passes { q = f32[4] parameter(0)  ROOT r = f32[4] opt-barrier(q) }
+passes { q = f32[4] parameter(0)  ROOT r = f32[4] copy(q) }
 
 ENTRY e { a = f32[4] parameter(0)  k = s32[] parameter(1)  x = f32[4] negate(a)  y = f32[4] abs(a)
   w = f32[4] custom-call(WHAT), custom_call_target="f", output_to_operand_aliasing={{}: (0, {})}
@@ -167,9 +167,15 @@ ENTRY e { a = f32[4] parameter(0)  k = s32[] parameter(1)  x = f32[4] negate(a) 
 
 
 @pytest.mark.parametrize(("what", "broken"), [("x", {"x"}), ("y", {"y"}), ("a", set())])
-def test_what_one_branch_hands_on_is_read_there(what: str, broken: set[str]) -> None:
-    found = judge(parse_module(STALE.replace("WHAT", what)), lambda c: c == "hazard-overwrite", lambda c: False)
+def test_what_one_branch_copies_is_read_there(what: str, broken: set[str]) -> None:
+    text = STALE.replace("WHAT", what)
+    found = judge(parse_module(text), lambda c: c == "hazard-overwrite", lambda c: False)
     assert {j.place.instruction for j in found if j.problem} == broken
+    # Without the copies all of it is one buffer.
+    found = judge(
+        parse_module(text.replace("copy(q)", "bitcast(q)")), lambda c: c == "hazard-overwrite", lambda c: False
+    )
+    assert "x" in {j.place.instruction for j in found if j.problem}
 
 
 FLIGHT = """HloModule flights

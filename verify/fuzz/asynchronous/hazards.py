@@ -12,7 +12,7 @@ from typing import Final
 
 from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Judgement
 from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, rows_of
-from hloproof.fuzz.asynchronous.simulation import Cell, Flight, Program, Step
+from hloproof.fuzz.asynchronous.simulation import Cell, Disagreement, Flight, Program, Step
 from hloproof.fuzz.target import Failure
 
 _ARGUMENT: Final = r"argument (\d+(?:\{[\d,]*\})?)"
@@ -37,11 +37,12 @@ class Hazards:
     """The sentences about one program, by claim and instruction, and the copies that a compiler has to make."""
 
     program: Program
+    joined: Sequence[Disagreement] = ()
     broken: dict[tuple[str, str], list[Sentence]] = field(default_factory=dict)
     copies: dict[tuple[str, str], set[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.computation, self.donated = self.program.computation, set(self.program.same.values())
+        self.computation, self.donated = self.program.computation, self.program.donated
         self.number = {s.name: n for n, s in enumerate(self.program.steps)}
         self.spots: dict[Cell, list[str]] = {}
         for name, value in self.program.values.items():
@@ -51,7 +52,7 @@ class Hazards:
             self._in_flight(flight)
         for name in self.number if self.program.scheduled else ():
             self._gone(name)
-        for name, one, other, p, q in self.program.joined if self.program.scheduled else ():
+        for name, one, other, p, q in self.joined if self.program.scheduled else ():
             parts = f"{name}{_braced(p)} and {name}{_braced(q)}"
             said = f"{one} returns one buffer for {parts}, into which {other} writes two values"
             mended = [f"  mended by a copy of one of them in {one}"]
@@ -135,7 +136,7 @@ class Hazards:
         needed = {*program.result, *(c for s in program.steps for c in s.reads)}
         for spot, cell in own:
             claim = "hazard-donation" if program.buffer(cell) in self.donated else "hazard-overwrite"
-            for other, beside in own if cell in needed else ():
+            for other, beside in (*own, *self._arguments(name)) if cell in needed else ():
                 if beside != cell and beside in needed and program.buffer(beside) == program.buffer(cell):
                     said = f"{spot} and {other} lie in one buffer, and both are needed"
                     self._add(claim, name, Sentence(said, {}, [said]))
@@ -146,6 +147,13 @@ class Hazards:
                         marks.setdefault(reader, [f"needs {spot}"])
                         first = f"{self._who(step.name)} overwrites {spot}, which {why}"
                         self._add(claim, name, Sentence(first, marks, [f"  mended by a copy of {spot}"]))
+
+    def _arguments(self, name: str) -> Iterator[tuple[str, Cell]]:
+        """Of a parameter those that it is told of together with: all are there at one time, and it is said at the first
+        name."""
+        if self.computation.by_name[name].opcode == "parameter":
+            for other in self.computation.parameters:
+                yield from self._own(other.name) if other.name > name else ()
 
     def _own(self, name: str) -> list[tuple[str, Cell]]:
         return [(name + _braced(at), cell) for at, cell in self.program.values[name].items()]

@@ -8,10 +8,10 @@ without their number, as the sets of steps that can have run when one runs; a sc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import Final
 
 from hloproof.fuzz.asynchronous.reading import declared, handed, named, role, tree, updated, written_in
@@ -88,29 +88,54 @@ _MOVING: Final = ("parameter", "tuple", "get-tuple-element", "opt-barrier", "con
 class Program:
     """The steps of a computation, its flights, and what each value lies in. Parameters lie apart from one another."""
 
-    def __init__(self, module: Module, computation: Computation) -> None:
+    def __init__(self, module: Module, computation: Computation, lies: Iterable[tuple[Index, Index]] = ()) -> None:
+        """`lies`: parts of the result that callers have lie in the buffers of parts of their arguments, these counted
+        by the parameter's number first."""
         self.module, self.computation = module, computation
         self.scheduled = module.attributes.flag("is_scheduled")
         self.flights: list[Flight] = []
         self.maker: dict[int, str] = {}
         """The instruction that made a content."""
-        self.same: dict[int, int] = {}
-        """Buffers of results that are those of parameters."""
-        self.joined: list[tuple[str, str, str, Index, Index]] = []
-        """Conditionals with a branch that puts two parts of the result into one buffer, and another that does not."""
+        self.donated: set[int] = set()
+        """Buffers of parameters that are those of results."""
+        self._same: dict[int, int] = {}
+        """Buffers that are one with another one."""
+        self._ran: list[tuple[str, Cells, Cells]] = []
+        """Computations that calls and conditionals run: what each is given, and where its result lies afterwards."""
         self._count = 0
         self._chain: dict[str, _Chain] = {}
         self.steps = [Step(i.name, waits_of(i)) for i in computation.instructions]
         self.values = self._carried_out(computation, [], self.steps)
-        self.result = list(self.values[computation.root_name].values())
+        self.returned = self.values[computation.root_name]
+        self.result = list(self.returned.values())
         parameters = {p.parameter_number: self.values[p.name] for p in computation.parameters}
         for said in declared(module.attributes.get("input_output_alias")) if computation is module.entry else ():
             if said.kind == "must-alias" and self.scheduled:
-                output = self.values[computation.root_name][said.output_index]
-                self.same[output.buffer] = parameters[said.operand][said.operand_index].buffer
+                taken = parameters[said.operand][said.operand_index]
+                self._join(taken, self.returned[said.output_index])
+                self.donated.add(taken.buffer)
+        for at, (number, *inside) in lies:
+            self._join(parameters[number][tuple(inside)], self.returned[at])
+        self.donated = {self._one(buffer) for buffer in self.donated}
+
+    def _one(self, buffer: int) -> int:
+        while buffer in self._same:
+            buffer = self._same[buffer]
+        return buffer
+
+    def _join(self, a: Cell, b: Cell) -> None:
+        if self.buffer(a) != self.buffer(b):
+            self._same[self.buffer(b)] = self.buffer(a)
 
     def buffer(self, cell: Cell) -> int:
-        return self.same.get(cell.buffer, cell.buffer)
+        return self._one(cell.buffer)
+
+    def inside(self) -> Iterator[tuple[str, Index, Index]]:
+        """Computations that this one calls or branches to, each with a part of its result and the part of an argument
+        whose buffer it lies in."""
+        for name, given, result in self._ran if self.scheduled else ():
+            for at, cell in result.items():
+                yield from ((name, at, of) for of, c in given.items() if self.buffer(c) == self.buffer(cell))
 
     @cached_property
     def moments(self) -> list[tuple[frozenset[str], Step]]:
@@ -190,7 +215,10 @@ class Program:
     def _bodies(self, i: Instruction, given: list[Cells], step: Step) -> tuple[Cells, Lies]:
         """What a call, loop or conditional hands on, and which of the rest lies in the buffers of operands."""
         if i.opcode == "call":
-            return self._inside(named(i, "to_apply")[0], given, step), {}
+            (name,) = named(i, "to_apply")
+            out = self._inside(name, given, step)
+            self._ran.append((name, {(n, *at): c for n, g in enumerate(given) for at, c in g.items()}, out))
+            return out, {}
         if i.opcode == "while":
             # A loop that changes a part of its state writes it back where it came from.
             after = self._inside(named(i, "body")[0], given, Step("", frozenset()))
@@ -198,11 +226,18 @@ class Program:
             kept = {at: c for at, c in given[0].items() if after[at] == c}
             return kept, {at: (c, False) for at, c in given[0].items() if at not in kept}
         names = named(i, "branch_computations")
-        ends = [self._inside(name, [g], Step("", frozenset())) for name, g in zip(names, given[1:], strict=True)]
-        for one, other in ((a, b) for a in range(len(ends)) for b in range(len(ends))):
-            for p, q in combinations(ends[one], 2):
-                if ends[one][p].buffer == ends[one][q].buffer and ends[other][p].buffer != ends[other][q].buffer:
-                    self.joined.append((step.name, names[one], names[other], p, q))
+        ends: list[Cells] = []
+        for name, g in zip(names, given[1:], strict=True):
+            within = Step(step.name, frozenset())
+            ends.append(self._inside(name, [g], within))
+            touched = {self.buffer(c) for c in (*within.reads, *within.writes)}
+            step.reads += [c for c in g.values() if self.buffer(c) in touched]
+        if self.scheduled:
+            out = self._meeting(given[1:], ends, step)
+            self._ran += [
+                (name, {(0, *at): c for at, c in g.items()}, out) for name, g in zip(names, given[1:], strict=True)
+            ]
+            return out, {}
         out = {at: c for at, c in ends[0].items() if all(end[at] == c for end in ends)}
         if len(out) < len(ends[0]):  # what only some branches hand on is copied into the result
             step.reads += [c for g in given[1:] for c in g.values()]
@@ -214,6 +249,25 @@ class Program:
             if end[at] != c and end[at].buffer == c.buffer
         }
         return out, lies
+
+    def _meeting(self, given: Sequence[Cells], ends: Sequence[Cells], step: Step) -> Cells:
+        """What branches leave as one result. Once copies are inserted nothing moves it from where each of them left it,
+        and what they were given and what they return is one buffer."""
+        made: dict[tuple[Cell, ...], Cell] = {}
+        out: Cells = {}
+        for at in ends[0]:
+            left = tuple(end[at] for end in ends)
+            if len(set(left)) == 1:
+                out[at] = left[0]
+                continue
+            if left not in made:
+                made[left] = self._made(step)
+                for cell, g in zip(left, given, strict=True):
+                    step.reads += [c for c in g.values() if c == cell]
+                    if self.buffer(cell) in {self.buffer(c) for c in g.values()}:
+                        self._join(cell, made[left])
+            out[at] = made[left]
+        return out
 
     def _fly(self, i: Instruction, given: Sequence[Cells], fresh: Sequence[Cell], step: Step) -> None:
         """Notes what is in flight."""
@@ -234,6 +288,32 @@ class Program:
 
 
 _RUN: Final = ("async-start", "call-start")
+
+Disagreement = tuple[str, str, str, Index, Index]
+"""A conditional, a branch that puts two parts of the result into one buffer, one that does not, and the parts."""
+
+
+def programs(module: Module) -> tuple[dict[str, Program], dict[str, list[Disagreement]]]:
+    """The computations of a module, each with what its callers say of where its result lies; and of each the
+    conditionals with branches that disagree on what is one buffer."""
+    told: dict[str, dict[tuple[Index, Index], None]] = {c.name: {} for c in module.computations}
+    own: dict[str, Program] = {}
+    for c in reversed(module.computations):  # what is called stands before its callers
+        own[c.name] = Program(module, c, told[c.name])
+        for name, at, of in own[c.name].inside():
+            told[name].setdefault((at, of))
+    shown = {name: own[name] for name in module.by_name}
+    return shown, {c.name: list(_disagreements(c, own)) for c in module.computations}
+
+
+def _disagreements(computation: Computation, own: dict[str, Program]) -> Iterator[Disagreement]:
+    for i in computation.instructions:
+        names = named(i, "branch_computations") if i.opcode == "conditional" else ()
+        lie = {name: {at: own[name].buffer(c) for at, c in own[name].returned.items()} for name in names}
+        for one, other in product(names, repeat=2):
+            for p, q in combinations(lie[one], 2):
+                if lie[one][p] == lie[one][q] and lie[other][p] != lie[other][q]:
+                    yield i.name, one, other, p, q
 
 
 def moments(steps: Sequence[Step]) -> Iterator[tuple[frozenset[str], Step]]:

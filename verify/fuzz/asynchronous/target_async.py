@@ -31,7 +31,7 @@ from hloproof.fuzz.asynchronous.generate import (
 from hloproof.fuzz.asynchronous.hazards import ARGUMENTS, Hazards
 from hloproof.fuzz.asynchronous.in_place import broken_in_place, in_place_modules
 from hloproof.fuzz.asynchronous.order_checks import check_orders
-from hloproof.fuzz.asynchronous.simulation import Program
+from hloproof.fuzz.asynchronous.simulation import programs
 from hloproof.fuzz.asynchronous.slips import SLIPS
 from hloproof.fuzz.target import Failure, Target
 from hloproof.models.errors import InputError
@@ -82,15 +82,16 @@ def _covered(expected: set[Key]) -> list[str]:
     return sorted({f"{claim} broken" for claim, _ in expected})
 
 
-_HAZARDS: Final = ("hazard-operand", "hazard-output", "hazard-overwrite", "hazard-donation")
 _JOINED: Final = "returns one buffer for"
+_HAZARDS: Final = ("hazard-operand", "hazard-output", "hazard-overwrite", "hazard-donation")
 
 
 def _flights(module: Module, text: str) -> tuple[str, ...]:
-    shown = [Hazards(Program(module, c)) for c in module.computations]
+    own, disagreements = programs(module)
+    shown = [Hazards(program, disagreements[name]) for name, program in own.items()]
     said = list(judge(module, lambda name: name in _HAZARDS, lambda name: name in _HAZARDS))
-    if module.name == "branches":
-        # Of several parts of a conditional's result only what the branches make of one another's is told here.
+    if any(h.broken for h in shown[:-1]):
+        # What a broken body leaves there is told in one way of several; here only what the branches make of it.
         entry, shown = module.entry_name, shown[:-1] + [h.only(_JOINED) for h in shown[-1:]]
         said = [j for j in said if j.place.computation != entry or _JOINED in (j.problem or _JOINED)]
     expected = {(claim, f"{h.computation.name}.{name}") for h in shown for claim, name in h.broken}
@@ -100,7 +101,7 @@ def _flights(module: Module, text: str) -> tuple[str, ...]:
     for hazards in shown:
         hazards.check(said)
     forms = {h.computation.by_name[f.opening].opcode for h in shown for f in h.program.flights}
-    joined = any(h.program.joined for h in shown)
+    joined = any(h.joined for h in shown)
     return (how, *sorted(forms), *_covered(expected), *(("branches that disagree",) if joined else ()))
 
 
