@@ -27,6 +27,10 @@ def test_no_second_engine_shares_an_encoder_with_the_first() -> None:
         assert seconds and all(independent(first, s) for s in seconds), first
     assert not independent("z3", "digits for z3")
     assert not independent("products", "symbolic digits")
+    # What hands sub-goals on, or does not say which of two decided, counts with all that it may ask.
+    for name, shared in (("digits", ("isl", "z3", "digits for z3", "symbolic digits")), ("intervals", ("isl", "z3"))):
+        assert not any(independent(name, other) for other in shared)
+    assert not any(independent("instances", other) for other in ("isl", "isl briefly", "digits", "enumeration"))
 
 
 HLO = "  hlo\n    p = f32[4] parameter(0)\n    r = f32[4] reverse(p), dimensions={0}\n    ROOT c = f32[4] negate(r)\n"

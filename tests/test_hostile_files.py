@@ -35,11 +35,11 @@ def hloproof(folder: Path, *arguments: str, shell: str = "", stdin: bytes = b"")
 
 
 FILES = [
-    ("m.map", b"", 0, ""),
-    ("m.layout", b"", 0, ""),
-    ("m.rules", b"", 0, ""),
-    ("m.pairs", b"", 0, ""),
-    ("m.pairs", b"# nothing\n", 0, ""),
+    ("m.map", b"", 2, "no entry in this file"),
+    ("m.layout", b"", 2, "no entry in this file"),
+    ("m.rules", b"", 2, "no entry in this file"),
+    ("m.pairs", b"", 2, "no entry in this file"),
+    ("m.pairs", b"# nothing\n", 2, "no entry in this file"),
     ("m.trules", b"", 2, "no rule in this file"),
     ("m.hlo", b"", 2, "no HLO module"),
     ("m.rules", b"// nothing\n", 2, ""),

@@ -98,6 +98,19 @@ def test_buffers_are_checked_alone_and_in_folders_without_text(tmp_path: Path) -
     assert {Path(s.name).name for s in find_sources([str(tmp_path)])} == {path.name, "other.txt"}
 
 
+@pytest.mark.parametrize("name", ["n.pb", "n.pb.gz", "n.PB", "n.snapshot.pb"])
+def test_a_buffer_of_another_name_is_a_module_where_it_can_be_read_as_one(name: str, tmp_path: Path) -> None:
+    """All that was not named `*.hlo.pb` was passed over in folders."""
+    from hloproof.pipeline.sources import find_sources
+
+    data = buffer("f4.before")
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    for other in (b"\x08\x01", b"", message((1, data)), b"\x1f\x8b damaged"):
+        (tmp_path / "other.pb").write_bytes(other)
+        found = [Path(s.name).name for s in find_sources([str(tmp_path)])]
+        assert found == ([name, "other.pb"] if other == message((1, data)) else [name])
+
+
 def message(*fields: tuple[int, bytes | int]) -> bytes:
     """A message on the wire; bytes are texts and messages, numbers are varints."""
     out = b""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -11,12 +12,18 @@ import pytest
 from report_sample import instruction
 
 from hloproof.cli import run
-from hloproof.engines.door import How
+from hloproof.engines import door
+from hloproof.engines.door import How, prove_one
 from hloproof.engines.store import fingerprint
-from hloproof.pipeline import driver, items
+from hloproof.logic.formula import le
+from hloproof.logic.obligation import Obligation, Outcome
+from hloproof.models.expressions.expr import Var
+from hloproof.models.expressions.interval import Interval
+from hloproof.pipeline import driver, items, passes
 from hloproof.pipeline.file_cache import FileCache
 from hloproof.pipeline.items import Item, judge_items
 from hloproof.pipeline.options import Options
+from hloproof.pipeline.pass_dumps import find_dumps
 from hloproof.pipeline.record_cache import RecordCache
 from hloproof.results.results import FileResults, InputProblem, InstructionResult, ModuleResults, OperationVerdicts
 from hloproof.results.verdict import ClaimResult, Found, Verdict
@@ -96,14 +103,84 @@ def test_an_entry_is_kept_by_its_kind_its_file_and_what_it_says(monkeypatch: pyt
         asked.append((item, file))
         return ClaimResult(f"{file}#{item}", "map", file, "", 1, 1, item, Found(Verdict.PROVED, claim="definition"))
 
-    for kind in ("map", "layout"):
-        monkeypatch.setitem(items.ITEM_KINDS, kind, replace(items.ITEM_KINDS[kind], judge=judged))
+    def of_layout(item: Any, file: str, how: How) -> ClaimResult:
+        return replace(judged(item, file, how), kind="layout")
+
+    for kind, judge in (("map", judged), ("layout", of_layout)):
+        monkeypatch.setitem(items.ITEM_KINDS, kind, replace(items.ITEM_KINDS[kind], judge=judge))
     listed = [Item("map", "m", "a"), Item("map", "n", "a"), Item("layout", "m", "a"), Item("map", "m", "b")]
+    told = [(i.kind, i.file) for i in listed]
     for count in (4, 0):
         asked: list[tuple[str, str]] = []
         found: dict[int, ClaimResult] = {}
         judge_items(listed, KEPT, {}, found.__setitem__, here=True)
-        assert len(asked) == count and [found[n].file for n in range(4)] == [i.file for i in listed]
+        assert len(asked) == count and [(found[n].kind, found[n].file) for n in range(4)] == told
+
+
+def test_what_memory_or_time_decided_is_not_remembered_in_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Obligation((("x", Interval(0, 9)),), le(Var("x"), 9))
+    for final in (False, True):
+        known: dict[str, Outcome] = {}
+        answers = [Outcome("unknown", reason="why", final=final), Outcome("proved", ("isl",))]
+        monkeypatch.setattr(door, "_here", lambda *_, a=answers: a.pop(0))
+        assert [prove_one(asked, How(known=known)).verdict for _ in range(2)][1] == ("unknown" if final else "proved")
+
+
+ADD = "HloModule m\nENTRY e { p = f32[4] parameter(0)\n ROOT r = f32[4] add(p, p) }\n"
+PASSES = passes.PassOptions(cache=Path("kept.db"), jobs=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "answer", "asked"),
+    [
+        ({}, {}, 0),
+        ({"tier": "exact"}, {}, 1),
+        ({"budget_seconds": 9.0}, {}, 1),
+        ({"since": "x2", "jobs": 2}, {}, 0),
+        ({}, {"final": False}, 1),
+        ({}, {"final": False, "verdict": "internal"}, 1),
+        ({}, {"verdict": "unknown"}, 0),
+    ],
+)
+def test_an_answer_about_passes_is_that_to_the_same_question(
+    change: dict[str, Any], answer: dict[str, Any], asked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in (1, 2):
+        Path(f"a.000{n}.p.after_x{n}.txt").write_text(ADD + " " * n)
+    calls: list[int] = []
+
+    def answered(todo: list[Any], _jobs: int, _judging: object, told: Callable[[int, dict[str, Any]], None]) -> None:
+        calls.append(len(todo))
+        for n, _ in enumerate(todo):
+            told(n, {"verdict": "proved", "reason": "", "axioms": [], "seconds": 0.0, **answer})
+
+    monkeypatch.setattr(passes, "work_on", answered)
+    for options in (PASSES, replace(PASSES, **change)):
+        passes.validate(find_dumps(Path()), options)
+    assert calls == [1, asked]
+    monkeypatch.setattr(passes, "source_digest", lambda: b"of other code")
+    passes.validate(find_dumps(Path()), PASSES)
+    assert calls == [1, asked, 1]
+
+
+def test_a_worker_that_fails_is_an_error_of_this_tool_and_one_that_is_lost_is_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both were unknown, and neither is kept."""
+    for n in (1, 2):
+        Path(f"a.000{n}.p.after_x{n}.txt").write_text(ADD + " " * n)
+    for ends, status, kept in (("lost", 3, 0), ("failed", 4, 0), ("", 0, 1)):
+
+        def work(todo: list[Any], _: int, work: Any, told: Callable[[int, Any], None], ends: str = ends) -> None:
+            why: Any = "died" if ends == "lost" else KeyError("x")
+            for n, one in enumerate(todo):
+                told(n, getattr(work, ends)(one, why) if ends else work.begin()(one))
+
+        monkeypatch.setattr(passes, "work_on", work)
+        assert run(["passes", ".", "--cache", "c.db"]) == status
+        assert ("internal error: KeyError" in capsys.readouterr().out) == (ends == "failed")
+        found = passes.validate(find_dumps(Path()), replace(PASSES, cache=Path("c.db")))
+        assert sum(j.cached for j in found.judged) == kept
 
 
 def test_what_another_run_may_decide_is_not_kept() -> None:

@@ -4,15 +4,21 @@ kept of them from run to run."""
 from __future__ import annotations
 
 import gzip
+import io
+import os
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
 
 from hloproof.cli import run
+from hloproof.pipeline import sources
 from hloproof.pipeline.driver import check_text
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.pass_dumps import find_dumps
+from hloproof.pipeline.sources import find_sources
+from hloproof.results.errors import BadInput
 from hloproof.results.results import worst
 from hloproof.results.verdict import Verdict
 
@@ -78,6 +84,72 @@ HIDDEN: Mapping[str, bytes] = {
     "a long comment, packed": gzip.compress(b"/* " + b"x" * 70_000 + b"*/" + BAD.encode()),
     "a comment before each": b"/* */ " + BAD.replace("ENTRY", "/* */ ENTRY").encode(),
 }
+
+
+HEADERLESS: Mapping[str, str] = {
+    "the entry is far down": "%f (p: (f32[4], s32[])) -> f32[4]{0} {\n" + "  %n = f32[4]{0} negate(%p)\n" * 3_000,
+    "parameters on lines of their own": "%f (p: f32[4],\n  q: (f32[4], s32[])) -> f32[4] {\n" + "  %n = x\n" * 9_000,
+    "an instruction alone": "// why\nROOT r = f32[8,4]{1,0} transpose(f32[4,8]{1,0} p), dimensions={1,0}\n",
+    "an empty tuple alone": "t = () tuple()\n",
+}
+
+
+@pytest.mark.parametrize("what", HEADERLESS)
+def test_a_module_without_a_header_is_found_among_texts(what: str) -> None:
+    """As far as the beginning tells it."""
+    Path("d").mkdir()
+    Path("d/n.txt").write_text(HEADERLESS[what])
+    assert [s.name for s in find_sources(["d"])] == ["d/n.txt"]
+    for words in ("Notes (see: f32)\n", "if (x) {\n", "x: 3\n", "a (" + ") -> " * 9_000, "\n" * 60_000 + "total"):
+        Path("d/n.txt").write_text(words)
+        with pytest.raises(BadInput, match="no input in this folder"):
+            find_sources(["d"])
+
+
+@pytest.mark.parametrize("name", ["M.HLO", "m.Txt", "m.hlo.GZ"])
+def test_a_suffix_in_capitals_is_one(name: str) -> None:
+    Path("d").mkdir()
+    Path("d/a.hlo").write_text(ONE)
+    Path("d", name).write_bytes(gzip.compress(BAD.encode()) if name.endswith("GZ") else BAD.encode())
+    assert run(["check", "d", "-q"]) == 1
+    assert run(["check", f"d/{name}", "-q"]) == 1
+
+
+def test_folders_that_link_to_each_other_come_to_an_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There are as many ways through ten such as there are orders of ten."""
+    for one in range(6):
+        Path(f"d/{one}").mkdir(parents=True)
+        for other in range(6):
+            Path(f"d/{one}/{other}").symlink_to(f"../{other}")
+    Path("d/a.hlo").write_text(ONE)
+    monkeypatch.setattr(sources, "_LINKED", 100)
+    assert run(["check", "d"]) == 2 and "behind links" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "github", "html", "baseline"])
+def test_a_name_that_is_no_text_is_reported(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is told apart by its name was an internal error."""
+    name = os.fsdecode(b"\xff.hlo")
+    try:
+        Path(name).write_text(BAD)
+    except OSError:
+        pytest.skip("this file system takes names that are text")
+    if form == "baseline":
+        assert run(["baseline", name, "--write", "b.json"]) == 0
+        assert run(["check", name, "--baseline", "b.json", "-q"]) == 0
+    else:
+        out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace")
+        with redirect_stdout(out):
+            assert run(["check", name, "--format", form]) == 1
+
+
+def test_certificates_are_not_promised_of_a_cluster(capsys: pytest.CaptureFixture[str]) -> None:
+    """None were written, and nothing was said."""
+    Path("m.hlo").write_text(ONE)
+    assert run(["check", "m.hlo", "--cluster", "tcp://127.0.0.1:1", "--certify", "p"]) == 2
+    assert "--certify" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("what", HIDDEN)
@@ -209,6 +281,8 @@ def test_passes_begin_where_one_is_that_changed_nothing() -> None:
         ({"a": (ADD, ADD)}, (), 0),
         ({"a": (ADD, f"{ADD} "), "b": (ADD,)}, (), 3),  # nothing to compare it with
         ({"a": ("", "")}, (), 3),  # a disk was full: the same, and no modules
+        ({"a": (ADD, f"{ADD} ", f"{ADD} ")}, ("--since", "x3"), 0),
+        ({"a": (ADD, "", "")}, ("--since", "x3"), 3),
         ({"a": (ADD, f"{ADD} "), "b": (ADD, ADD, ADD)}, ("--since", "x2"), 0),
         ({"a": (ADD, ADD, f"{ADD} "), "b": (ADD, f"{ADD} ")}, ("--since", "x3"), 3),  # where b would begin nobody knows
     ],
@@ -217,6 +291,13 @@ def test_a_module_of_which_nothing_is_compared_is_told(
     modules: dict[str, tuple[str, ...]], more: tuple[str, ...], status: int
 ) -> None:
     assert run(["passes", str(dumps(**modules)), "--no-cache", *more]) == status
+
+
+def test_a_dump_whose_name_has_two_lines_is_one() -> None:
+    folder = dumps(a=(ADD, f"{ADD} "))
+    assert run(["passes", str(folder), "--no-cache"]) == 0
+    (folder / "a.0003.p.after_x\n3.txt").write_text(TAKE)
+    assert run(["passes", str(folder), "--no-cache"]) == 1
 
 
 def test_a_dump_behind_a_broken_link_is_not_passed_over() -> None:

@@ -200,6 +200,8 @@ def checked(settings: dict[str, Any], quiet: bool) -> Any:
         if settings.get("cluster"):
             from hloproof.pipeline.cluster import check_on, cluster_executor
 
+            if options.certify is not None:
+                raise BadInput("--certify: certificates are written where a check runs, and none on a --cluster")
             sources = find_sources(settings["paths"], options.kind, options.include, options.exclude)
             with cluster_executor(settings["cluster"]) as executor:
                 return check_on(executor, sources, options, progress)

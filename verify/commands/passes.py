@@ -55,7 +55,7 @@ def command(
 
     DIR holds what XLA writes with --xla_dump_to=DIR --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*; or give a program
     behind `--`, which is run with these flags set. Exit status: 0 every pass is proved, 1 a pass is refuted, 2 nothing
-    to read, 3 something is unknown.
+    to read, 3 something is unknown, 4 an error of this tool.
     """
     import json
     from contextlib import ExitStack
@@ -100,6 +100,8 @@ def command(
             say("The dumps are removed; --keep DIR leaves them there.")
     if found.interrupted:
         return int(Exit.INTERRUPTED)
+    if "internal" in found.verdicts:
+        return int(Exit.INTERNAL)
     if "refuted" in found.verdicts:
         return int(Exit.REFUTED)
     return int(Exit.UNKNOWN if "unknown" in found.verdicts else Exit.OK)

@@ -23,11 +23,12 @@ from typing import Final
 from hloproof.results.errors import BadInput
 
 _NUMBERED: Final = re.compile(
-    r"(?:(?P<module>.+?)\.)??(?P<number>\d{4,})\.(?P<pipeline>.+?)\.after_(?P<after>.+?)(?:\.before_(?P<next>.+))?\.(?:txt|hlo)"
+    r"(?:(?P<module>.+?)\.)??(?P<number>\d{4,})\.(?P<pipeline>.+?)\.after_(?P<after>.+?)(?:\.before_(?P<next>.+))?\.(?:txt|hlo)",
+    re.DOTALL,
 )
 _ENDS: Final = (
-    re.compile(r"(?:(?P<module>.+)\.)?before(?:_optimizations)?\.(?:txt|hlo)"),
-    re.compile(r"(?:(?P<module>.+)\.)?(?:sm_[\d.]+_)?(?:[a-z]+_)?after(?:_optimizations)?\.(?:txt|hlo)"),
+    re.compile(r"(?:(?P<module>.+)\.)?before(?:_optimizations)?\.(?:txt|hlo)", re.DOTALL),
+    re.compile(r"(?:(?P<module>.+)\.)?(?:sm_[\d.]+_)?(?:[a-z]+_)?after(?:_optimizations)?\.(?:txt|hlo)", re.DOTALL),
 )
 """The module before the first pass, and after the last."""
 
@@ -95,7 +96,9 @@ def find_dumps(folder: Path) -> list[Dumps]:
         raise BadInput(f"{folder}: no such folder")
     numbered: dict[str, list[tuple[int, str, Dump]]] = {}
     for path in sorted(folder.iterdir()):
-        for order, module, dump in _read_name(path) if not path.is_dir() else ():
+        # A link that leads nowhere is one, too: whoever reads it says so. A pipe or a device is left alone.
+        is_there = path.is_file() or (path.is_symlink() and not path.exists())
+        for order, module, dump in _read_name(path) if is_there else ():
             numbered.setdefault(module, []).append((order, path.name, dump))
     found = []
     for module, rows in numbered.items():

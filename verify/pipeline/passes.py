@@ -143,11 +143,12 @@ def _not_judged(dumps: Dumps, since: str) -> tuple[Change, str] | None:
         return Change(only.after, only, only), "the only dump of this module: there is nothing to compare it with"
     if since and not dumps.has(since):
         return Change(since, only, only), f"no pass or pipeline {since!r} among the dumps of this module"
-    if len(dumps.dumps) == 1:
+    if not dumps.changes(since):
+        last = dumps.dumps[-1]
         try:
-            one_module(only.read(), only.path.name)
+            one_module(last.read(), last.path.name)
         except InputError as error:  # two empty files are the same, and no module
-            return Change(only.after, only, only), str(error)
+            return Change(last.after, last, last), str(error)
     return None
 
 
@@ -177,8 +178,10 @@ class _Judging:
         return {**_unknown(reason), "final": False}
 
     def failed(self, asked: Change, error: Exception) -> dict[str, Any]:
-        said = str(error) if isinstance(error, BadInput) else f"internal error: {type(error).__name__}: {error}"
-        return {**_unknown(said), "final": False}
+        if isinstance(error, BadInput):
+            return {**_unknown(str(error)), "final": False}
+        said = f"internal error: {type(error).__name__}: {error}"
+        return {**_unknown(said), "verdict": "internal", "final": False}
 
 
 def _unknown(reason: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final
 
+from hloproof.models.errors import InputError
 from hloproof.models.line_ends import with_line_ends
 from hloproof.results.errors import BadInput
 from hloproof.results.files import LARGEST, STANDARD_INPUT, read_named
@@ -131,7 +132,8 @@ def find_sources(
     """The files named and the files of known suffix inside the folders named, each once, in stable order.
 
     Of a folder's `.txt` files those are taken that hold an HLO module: a folder of dumps has reports, memory plans and
-    machine code beside the modules. `include` and `exclude` are patterns as of a shell, for paths below the folders.
+    machine code beside the modules; of the `.pb` files that are not named `*.hlo.pb`, those that can be read as one.
+    `include` and `exclude` are patterns as of a shell, for paths below the folders.
 
     Raises BadInput for a missing path, a named file of unknown suffix (unless `kind` says what it is) and a folder
     without any input.
@@ -161,17 +163,22 @@ def _inside(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Ite
         below = place.relative_to(folder).as_posix()
         if _is_chosen(below, include, exclude) and _is_input(place):
             suffix = suffix_of(place)
-            if suffix != ".pb" or not _is_known_without(place, folder, include, exclude):
+            if suffix != ".pb" or (_holds_a_buffer(place) and not _is_known_without(place, folder, include, exclude)):
                 yield Source(place.as_posix(), SUFFIXES[suffix])
 
 
 def all_below(folder: Path) -> list[Path]:
     """What is in a folder and in those inside, in the order of the paths. A link to a folder is one, unless it leads
-    back to where it stands in. Raises BadInput where one cannot be looked into: all in it would be passed over."""
+    back to where it stands in. Raises BadInput where one cannot be looked into: all in it would be passed over; and
+    where links to folders lead to folders with such links, so that there is no end of ways."""
     found: list[Path] = []
-    waiting = [(folder, frozenset({folder.resolve()}))]
+    waiting = [(folder, frozenset({folder.resolve()}), False)]
+    linked = 0
     while waiting:
-        inside, above = waiting.pop()
+        inside, above, behind = waiting.pop()
+        linked += behind
+        if linked > _LINKED:
+            raise BadInput(f"{folder.as_posix()}: more than {_LINKED} folders behind links; name those to look into")
         try:
             places = list(inside.iterdir())
         except OSError as error:
@@ -179,8 +186,12 @@ def all_below(folder: Path) -> list[Path]:
         found += places
         for place in places:
             if place.is_dir() and (real := place.resolve()) not in above:
-                waiting.append((place, above | {real}))
+                waiting.append((place, above | {real}, behind or place.is_symlink()))
     return sorted(found)
+
+
+_LINKED: Final = 4_000
+"""So many folders behind links are looked into."""
 
 
 def _is_chosen(below: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
@@ -202,24 +213,40 @@ def _leads_nowhere(place: Path) -> bool:
 
 
 def _is_known_without(place: Path, folder: Path, include: Sequence[str], exclude: Sequence[str]) -> bool:
-    """The compiler has written the same module as text too, and that is read; or the buffer is no module (`X.hlo.pb` is
-    one)."""
-    stem = place.name.removesuffix(".gz").removesuffix(".pb")
-    plain = stem.removesuffix(".hlo")
+    """The compiler has written the same module as text too, and that is read."""
+    plain = place.name.removesuffix(".gz").removesuffix(".pb").removesuffix(".hlo")
     texts = (place.with_name(f"{plain}{end}") for end in (".txt", ".hlo", ".txt.gz", ".hlo.gz"))
-    return plain == stem or any(
-        _is_chosen(text.relative_to(folder).as_posix(), include, exclude) and _is_input(text) for text in texts
-    )
+    return any(_is_chosen(text.relative_to(folder).as_posix(), include, exclude) and _is_input(text) for text in texts)
+
+
+def _holds_a_buffer(place: Path) -> bool:
+    """`X.hlo.pb` is a module, and one that cannot be read is told; other buffers are of many kinds, and are modules
+    where they can be read as one."""
+    if place.name.lower().removesuffix(".gz").endswith(".hlo.pb"):
+        return True
+    try:
+        Source(place.as_posix(), "hlo").read()
+    except (BadInput, InputError):
+        return False
+    return True
 
 
 def suffix_of(place: Path) -> str:
-    """The suffix that says what a file is: `.hlo` of `a.hlo.gz`."""
-    return Path(place.stem).suffix if place.suffix == ".gz" else place.suffix
+    """The suffix that says what a file is, in small letters: `.hlo` of `a.hlo.gz` and of `A.HLO`."""
+    suffix = place.suffix.lower()
+    return Path(place.stem).suffix.lower() if suffix == ".gz" else suffix
 
 
 _COMMENTS: Final = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
-_MODULE: Final = re.compile(r"^\s*(HloModule\b|ENTRY\b|%?[\w.-]+ (\([^)]*\) -> [^{]*)?\{\s*$)", re.MULTILINE)
+_MODULE: Final = re.compile(
+    r"^[^\S\n]*(?:HloModule\b|ENTRY\b|%?[\w.-]+ (?:\((?=[^\n]*\) -> )[^\n]*)?\{[^\S\n]*$)", re.MULTILINE
+)
 """How a module's header, or a computation, begins."""
+_BEGINNING: Final = re.compile(
+    r"(?:ROOT\s+)?%?[\w.-]+\s*=\s*(?:\(\)|\(*\w+\[)|%?[\w.-]+\s*\([\w.%-]+:\s*(?:\(\)|\(*\w+\[)"
+)
+"""How a text begins that has no header: with an instruction, or with a computation whose parameters are on lines of
+their own."""
 
 
 def _holds_a_module(place: Path) -> bool:
@@ -238,9 +265,9 @@ def _holds_a_module(place: Path) -> bool:
             return False
         # Letters of two or four bytes, too: whoever reads it says that it is no UTF-8, rather than pass it over.
         text = with_line_ends(head.replace(b"\0", b"").decode("utf-8", "replace").lstrip("\ufeff\ufffd"))
-        bare = _COMMENTS.sub("", text)
-        if whole or bare.strip():
-            return _MODULE.search(bare) is not None
+        bare = _COMMENTS.sub("", text).strip()
+        if whole or bare:
+            return _MODULE.search(bare) is not None or _BEGINNING.match(bare) is not None
         size *= 16  # nothing but a comment until here
 
 

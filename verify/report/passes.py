@@ -9,11 +9,13 @@ from typing import Any, Final
 from hloproof.pipeline.passes import WHOLE, Compilation, JudgedChange
 
 _COLUMNS: Final = ("exact", "real", "rounding", "refuted", "unknown")
+_IF_ANY: Final = "internal"
+"""An error of this tool: a column only where there is one."""
 _TIERS: Final = ("exact", "real", "rounding")
 
 
 def weakest(judged: JudgedChange) -> str:
-    """`refuted`, `unknown`, or the weakest tier that a proof uses."""
+    """`refuted`, `unknown`, `internal`, or the weakest tier that a proof uses."""
     if judged.verdict != "proved":
         return judged.verdict
     return _TIERS[max((_TIERS.index(a["tier"]) for a in judged.answer["axioms"]), default=0)]
@@ -49,9 +51,10 @@ def _table(found: Compilation) -> Iterator[str]:
     if not rows:
         return
     width = max(len("pass"), *map(len, rows))
-    yield f"{'pass':{width}}  pairs" + "".join(f"{c:>10}" for c in _COLUMNS) + "   seconds"
+    columns = (*_COLUMNS, *([_IF_ANY] if any(counts[_IF_ANY] for counts in rows.values()) else []))
+    yield f"{'pass':{width}}  pairs" + "".join(f"{c:>10}" for c in columns) + "   seconds"
     for name, counts in rows.items():
-        cells = "".join(f"{counts[c] or '.':>10}" for c in _COLUMNS)
+        cells = "".join(f"{counts[c] or '.':>10}" for c in columns)
         yield f"{name:{width}}  {sum(counts.values()):5}{cells}{seconds[name]:10.2f}"
     yield ""
 
@@ -74,7 +77,10 @@ def _summary(found: Compilation) -> str:
     counts = Counter(j.verdict for j in found.judged if not j.whole)
     repeated = sum(d.repeated for d in found.modules)
     cached = sum(j.cached for j in found.judged)
-    said = ", ".join(f"{counts[v]} {v}" for v in ("proved", "refuted", "unknown") if counts[v]) or "nothing changed"
+    said = (
+        ", ".join(f"{counts[v]} {v}" for v in ("proved", "refuted", "unknown", _IF_ANY) if counts[v])
+        or "nothing changed"
+    )
     return (
         f"{len(found.modules)} modules, {sum(counts.values())} changes: {said}; {repeated} dumps repeat the one before"
         f"{f', {cached} answers from the cache' if cached else ''}; {found.seconds:.1f} s"

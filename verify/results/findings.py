@@ -25,7 +25,8 @@ def fingerprint(r: ClaimResult) -> str:
     another: the file's path is the one relative to the working folder."""
     name = PurePosixPath(os.path.relpath(r.file) if os.path.isabs(r.file) else os.path.normpath(r.file)).as_posix()
     inside = r.id.partition("#")[2] or r.id
-    return sha256(f"{r.kind}\n{name}\n{inside}".encode()).hexdigest()[:32]
+    # The name of a file may be no UTF-8.
+    return sha256(f"{r.kind}\n{name}\n{inside}".encode(errors="surrogateescape")).hexdigest()[:32]
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def of_passes(found: Compilation) -> Iterator[str]:
     table: dict[str, Counter[str]] = {}
     for j in found.judged:
         table.setdefault(j.change.name, Counter())[j.verdict] += 1
-    order = {"refuted": 0, "unknown": 1}
+    order = {"internal": -1, "refuted": 0, "unknown": 1}
     judged = sorted(found.judged, key=lambda j: order.get(j.verdict, 2))
     broken = [f"{m.module}: {b.change.name}" for m in found.modules if (b := found.first_broken(m.module))]
     lead = f"{len(found.modules)} modules, {len(found.judged)} comparisons"
