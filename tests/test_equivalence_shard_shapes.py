@@ -112,6 +112,44 @@ def test_other_parts_and_what_is_not_understood_are_not(name: str) -> None:
     assert decide(before, after).verdict is Verdict.UNKNOWN
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        "literal=s32[] 1",
+        "window={size=2}",
+        "padding_type=PADDING_SAME",
+        "feature_group_count=2",
+        'backend_config="unspecified_dims=[0]"',
+        'frontend_attributes={foo="1"}',
+    ],
+)
+def test_a_call_that_says_more_than_is_understood_is_another_call(more: str) -> None:
+    text = spmd("devices=[4,1]<=[4]")
+    for at in ("sharding={manual}\n  c", "sharding={devices=[4,1]<=[4]}\n}"):
+        said, silent = (
+            text.replace(at, f"{at[: at.index(chr(10))]}, {m}{at[at.index(chr(10)) :]}") for m in (more, API)
+        )
+        assert decide(parse_module(text), parse_module(said), "exact").verdict is Verdict.UNKNOWN
+        assert decide(parse_module(text), parse_module(silent), "exact").verdict is Verdict.PROVED
+
+
+API = 'api_version=API_VERSION_STATUS_RETURNING, frontend_attributes={_xla_compute_type="host"}'
+MANUAL = ",xla.sdy.manual_axes="
+
+
+@pytest.mark.parametrize(
+    "more", [',foo="1"', ',xla.sdy.out_shardings_of="1"', ',xla.sdy.in_shardings="1"', ',z.xla.sdy.in_shardings="{in}"']
+)
+def test_of_the_words_of_shardy_all_are_known(more: str) -> None:
+    """The last is found by whoever looks for the name alone: what stands there is another one's value."""
+    text = shardy()
+    said = text.replace(MANUAL, f"{more}{MANUAL}", 1)
+    if "{in}" in more:
+        said = text.replace("xla.sdy.in_shardings=", "z.xla.sdy.in_shardings=", 1)
+    assert said != text
+    assert decide(parse_module(text), parse_module(said), "exact").verdict is Verdict.UNKNOWN
+
+
 P = [[float(8 * a + b) for b in range(8)] for a in range(8)]
 ON_ALL = [[P]] * 4
 

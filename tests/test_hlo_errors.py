@@ -251,3 +251,30 @@ def test_mutated_text_gives_modules_that_print_or_an_input_error(seed: int) -> N
         accepted += 1
         assert parse_modules(print_modules(modules)) == modules
     assert accepted, "the mutations are so coarse that nothing is left to compare"
+
+
+DOT = "ROOT r = f32[2,2] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}, "
+ONE_OF_A_FEW = [
+    (DOT + "algorithm=rng_philox", DOT + "algorithm=dot_bf16_bf16_f32_x9"),
+    (DOT + 'algorithm="dot_f32_f32_f32"', DOT + "algorithm=dot_f32_f32_f32"),
+    (DOT + "algorithm=3", DOT + "algorithm=unset"),
+    (DOT + "operand_precision={high,foo}", DOT + "operand_precision={high,highest}"),
+    (DOT + "operand_precision=high", DOT + "operand_precision={}"),
+    (DOT + "operand_precision={0,1}", DOT + "operand_precision={default,packed_nibble}"),
+    ('ROOT r = pred[2,2] compare(p, p), direction="LT"', "ROOT r = pred[2,2] compare(p, p), direction=LT"),
+    ('ROOT r = f32[2,2] cholesky(p), lower="true"', "ROOT r = f32[2,2] cholesky(p), lower=true"),
+    ('ROOT r = f32[2,2] reverse(p), dimensions="0"', "ROOT r = f32[2,2] reverse(p), dimensions={0}"),
+    ("ROOT r = (u64[2], u32[4]) rng-bit-generator(s), algorithm=dot_f32_f32_f32",
+     "ROOT r = (u64[2], u32[4]) rng-bit-generator(s), algorithm=rng_three_fry"),
+    ("ROOT r = f32[1,1,2] convolution(y, x), window={size=1}, dim_labels=bf0_oi0->bf0, conv_kind=foo",
+     "ROOT r = f32[1,1,2] convolution(y, x), window={size=1}, dim_labels=bf0_oi0->bf0, conv_kind=fprop"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wrong", "right"), ONE_OF_A_FEW, ids=[w for w, _ in ONE_OF_A_FEW])
+def test_words_are_those_of_the_list_of_their_attribute(wrong: str, right: str) -> None:
+    lines = "HloModule m\n\nENTRY e {\n  p = f32[2,2] parameter(0)\n  s = u64[2] parameter(1)\n"
+    lines += "  y = f32[1,1,2] parameter(2)\n  x = f32[1,1,1] parameter(3)\n"
+    assert parse_modules(f"{lines}  {right}\n}}\n")
+    with pytest.raises(InputError, match=r"takes|one of"):
+        parse_modules(f"{lines}  {wrong}\n}}\n")

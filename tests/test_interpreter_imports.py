@@ -20,6 +20,7 @@ DATA_TYPES = {
     "hloproof.models.rules.rule",
     "hloproof.models.hlo.shape",
     "hloproof.models.hlo.attributes",
+    "hloproof.models.hlo.beside",
     "hloproof.models.hlo.gathered",
     "hloproof.models.hlo.library_shapes",
     "hloproof.models.hlo.module",
@@ -28,8 +29,8 @@ DATA_TYPES = {
     "hloproof.models.hlo.text.literal",
 }
 """The only other modules of the project that it may name; the readers of literals and of shardings are part of reading
-the text, the table of opcodes holds names and traits, no meaning, and which sizes a library's call
-or a gather may have is shape inference."""
+the text, the tables of opcodes and of what is written beside operations hold names and traits, no meaning, and which
+sizes a library's call or a gather may have is shape inference."""
 
 
 def imported(source: str) -> set[str]:

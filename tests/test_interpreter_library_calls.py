@@ -132,6 +132,25 @@ def test_what_is_not_understood_whole_is_not_run(config: str, root: str, said: s
         run_module(parse_module(text), [A, BB, [[1.0] * 4] * 2])
 
 
+@pytest.mark.parametrize(
+    ("said", "silent", "named"),
+    [
+        ('backend_config={"foo":"1",', 'backend_config={"operationQueueId":"1",', "more than that"),
+        ("literal=s32[] 1, backend_config={", "schedule=SCHEDULE_LATEST, backend_config={", "literal"),
+        ('frontend_attributes={foo="1"}, backend_config={', "frontend_attributes={}, backend_config={", "foo"),
+    ],
+)
+def test_what_is_written_beside_a_call_is_read_by_a_table(said: str, silent: str, named: str) -> None:
+    config = '"alpha_real":1,"beta":1,'
+    text = GEMM.format(c="2,4", layout="1,0", target="__cublas$gemm", config=config, root=FIRST)
+    given = [A, BB, [[1.0] * 4] * 2]
+    assert run_module(parse_module(text.replace("backend_config={", silent)), given) == run_module(
+        parse_module(text), given
+    )
+    with pytest.raises(NotModelled, match=named):
+        run_module(parse_module(text.replace("backend_config={", said)), given)
+
+
 def test_a_bitcast_between_widths_keeps_the_bytes() -> None:
     module = parse_module(
         "HloModule m\n\nENTRY e {\n  p = s32[2,3]{0,1} parameter(0)\n  ROOT b = s8[2,3,4]{2,0,1} bitcast(p)\n}\n"

@@ -15,6 +15,7 @@ from hloproof.models.hlo.attributes import Attributes, Word
 from hloproof.models.hlo.beside import (
     CONFIGURATION,
     FRONTEND,
+    TRIP_COUNT,
     UnknownInside,
     beside,
     configuration,
@@ -220,6 +221,8 @@ def test_what_is_written_is_silent_read_promised_or_unknown(opcode: str) -> None
         if "." in name:
             outer, inner = name.split(".")
             said = f'{{"{outer}":{{"{inner}":"x"}}}}'
+        if name == TRIP_COUNT:
+            said = f'{{"{name}":{{"n":"3"}}}}'
         made = Instruction("i", opcode, ArrayShape("f32", ()), attributes=Attributes((("backend_config", Word(said)),)))
         kind = kind_of(opcode, name, rows)
         assert [b.kind for b in beside(made)] == ([kind] if kind in ("promise", "unknown") else []), name
@@ -278,15 +281,22 @@ def turned(dimension: int) -> str:
     return entry("p = f32[1,1] parameter(0)", f"ROOT r = f32[1,1] reverse(p), dimensions={{{dimension}}}, {FOO}")
 
 
+def summed(order: str) -> str:
+    body = f"f {{\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add({order})\n}}\n"
+    reduce = f"ROOT r = f32[] reduce(p, z), dimensions={{0}}, to_apply=f, {FOO}"
+    return entry("p = f32[4] parameter(0)", "z = f32[] constant(0)", reduce, before=body)
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
+        (summed("a, b"), summed("b, a")),
         (extremes("maximum"), extremes("minimum")),
         (turned(0), turned(1)),
         (ignoring("p"), ignoring("q")),
         (twice(0), twice(1)),
     ],
-    ids=["of two operations", "of two dimensions", "of two operands", "of two parts"],
+    ids=["of two functions", "of two operations", "of two dimensions", "of two operands", "of two parts"],
 )
 def test_the_same_words_beside_another_operation_may_say_something_else(one: str, other: str) -> None:
     """Without them the two are equal."""
@@ -376,3 +386,80 @@ def test_claimed_maps_of_a_module_of_which_something_is_not_known_are_unknown(af
 
     assert judged("") == judged(', backend_config={"sizes":[4]}') == "proved"
     assert judged(', backend_config={"foo":[4]}') == "unknown"
+
+
+def permuted(start: str, end: str = "") -> str:
+    head = "p = f32[2] parameter(0)", "s = (f32[2], f32[2]) collective-permute-start(p), source_target_pairs={{0,1}}"
+    said = [said and f", frontend_attributes={{{said}}}" for said in (start, end)]
+    return entry(head[0], head[1] + said[0], f"ROOT r = f32[2] collective-permute-done(s){said[1]}").replace(
+        "HloModule m\n", "HloModule m, replica_count=2\n"
+    )
+
+
+WHEN = "_xla_send_recv_validation={{0,1}}"
+FAKE = 'xla.sdy.x="_xla_send_recv_validation={{0,7}}"'
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "promised"),
+    [
+        (permuted(""), permuted(WHEN), True),
+        (permuted(""), permuted("", WHEN), True),
+        (permuted(""), permuted(WHEN, WHEN), True),
+        (permuted(WHEN), permuted(WHEN, WHEN), False),
+        (permuted(FAKE), permuted(f"{FAKE},{WHEN}"), True),
+        (permuted(""), permuted(FAKE), False),
+        (permuted(WHEN), permuted(WHEN.replace("=", '="') + '"'), False),
+    ],
+)
+def test_when_a_permutation_carries_anything_is_said_by_an_attribute_of_its_own(
+    before: str, after: str, promised: bool
+) -> None:
+    """Of its start or end, and not by what another attribute holds."""
+    found = decide(parse_module(before), parse_module(after), "exact")
+    assert (found.verdict, bool(found.axioms)) == ("proved", promised)
+
+
+def looped(config: str) -> str:
+    body = (
+        "b {\n s = (s32[]) parameter(0)\n x = s32[] get-tuple-element(s), index=0\n o = s32[] constant(1)\n"
+        " y = s32[] add(x, o)\n ROOT z = (s32[]) tuple(y)\n}\n"
+        "c {\n s = (s32[]) parameter(0)\n x = s32[] get-tuple-element(s), index=0\n k = s32[] constant(5)\n"
+        " ROOT l = pred[] compare(x, k), direction=LT\n}\n"
+    )
+    loop = f"w = (s32[]) while(t), condition=c, body=b{config and ', backend_config=' + config}"
+    got = "ROOT r = s32[] get-tuple-element(w), index=0"
+    return entry("p = s32[] parameter(0)", "t = (s32[]) tuple(p)", loop, got, before=body)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        '"known_trip_count: {n: 5} foo: 1"',
+        '{"known_trip_count":{"n":"5"},"knownTripCount":{"n":"5"},"foo":1}',
+        '{"known_trip_count":{"n":"5","foo":1}}',
+        '{"known_trip_count":{"n":"x"}}',
+        '{"known_trip_count":5}',
+    ],
+)
+def test_a_count_of_turns_is_read_where_the_whole_is_understood(config: str) -> None:
+    found = decide(parse_module(looped("")), parse_module(looped(config)), "exact")
+    assert found.verdict == "unknown" and "of while" in found.reason
+    other = config.replace("foo", "fox").replace("5", "6").replace("x", "y")
+    assert decide(parse_module(looped(config)), parse_module(looped(other)), "exact").verdict == "unknown"
+
+
+def test_a_count_of_turns_stands_in_a_field_of_its_own() -> None:
+    """What a string of another field holds says nothing of it."""
+    fake = '{"device_type":"\\"known_trip_count\\":{\\"n\\":\\"5\\"}","known_trip_count":{"n":"5"}}'
+    found = decide(parse_module(looped(fake)), parse_module(looped(fake.replace('"n":"5"', '"n":"2"'))), "exact")
+    assert [*found.axioms] == [("promised: known_trip_count of while", "exact")]
+
+
+@pytest.mark.parametrize("said", ['"foo"', '{fingerprint_before_lhs_of="1"}', "{a}"])
+def test_what_is_written_beside_a_module_is_held_to_a_list(said: str) -> None:
+    plain = looped("")
+    text = plain.replace("HloModule m", f"HloModule m, frontend_attributes={said}")
+    assert decide(parse_module(plain), parse_module(text), "exact").verdict == "unknown"
+    silent = plain.replace("HloModule m", 'HloModule m, frontend_attributes={fingerprint_before_lhs="1"}')
+    assert decide(parse_module(plain), parse_module(silent), "exact").verdict == "proved"

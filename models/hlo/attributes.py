@@ -187,13 +187,6 @@ class Attributes:
         return tuple(out)
 
 
-def told_more(attributes: Attributes, *names: str) -> bool:
-    """Whether text that is not empty stands under one of the names: a call of a library that is told more than is
-    understood, in its configuration for one, is another call."""
-    values = (attributes.get(name) for name in names)
-    return any(v.text.strip() not in ("", "{}") for v in values if isinstance(v, Word | Quoted))
-
-
 NON_SEMANTIC: Final = frozenset(
     {
         "metadata",

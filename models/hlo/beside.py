@@ -99,7 +99,7 @@ class NamesRow:
             case "@asynchronous":
                 return _ASYNCHRONOUS.fullmatch(opcode) is not None
             case "@permute":
-                return opcode.startswith(("collective-permute", "async-start"))
+                return opcode.startswith(("collective-permute", "async-"))
             case "@slice":
                 return opcode in _SLICES
         return opcode == self.opcodes
@@ -209,12 +209,46 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
+_OF_ANY_CALL: Final = frozenset(
+    {
+        "custom_call_target",
+        "custom_call_has_side_effect",
+        "api_version",
+        "schedule",
+        "operand_layout_constraints",
+        "output_to_operand_aliasing",
+        "metadata",
+        "origin",
+        "original_value",
+        "statistics",
+        "sharding",
+        "control-predecessors",
+    }
+)
+"""What may stand at a call of a library whatever it calls: how, when and in which memory it is called, and notes."""
+
+
+def unread_of_call(attributes: Attributes, *read: str) -> tuple[str, ...]:
+    """What is written at a call of a library beside the attributes that its meaning is read from, and may change that.
+
+    A call takes any attribute. What frontends hand through and the table above does not know is told by its name."""
+    out: list[str] = []
+    for name, value in attributes.pairs:
+        if name == "frontend_attributes" and name not in read:
+            out += [b.name for b in _of_frontend("custom-call", value)]
+        elif name == "backend_config" and name not in read:
+            out += [] if _text(value).strip() in ("", "{}") else [name]
+        elif name not in _OF_ANY_CALL and name not in read and value is not False:
+            out.append(name)
+    return tuple(out)
+
+
 def settings_of_call(attributes: Attributes, own: str) -> dict[str, Any] | None:
     """What stands below the name `own` in the configuration of a call of a library; None where nothing does, or where
-    something else is written beside the call that counts."""
-    value, handed = attributes.get("backend_config"), attributes.get("frontend_attributes")
+    something else is written there that counts."""
+    value = attributes.get("backend_config")
     config = None if value is None else configuration(value)
-    if config is None or (handed is not None and _of_frontend("custom-call", handed)):
+    if config is None:
         return None
     rest = {name: inner for name, inner in config.items() if name != own}
     if any(_counted("custom-call", name, inner) for name, inner in rest.items()):
@@ -230,20 +264,14 @@ def _of_configuration(opcode: str, value: AttributeValue) -> Sequence[Beside]:
         return []
     config = configuration(value)
     if config is None:
-        # Whoever reads it another way finds the fields of a loop by their names: see `trip_count`.
-        return [] if opcode == "while" and _of_a_loop(text) else [Beside("backend_config", "unknown", text)]
+        return [Beside("backend_config", "unknown", text)]
     return [b for name, inner in config.items() for b in _counted(opcode, name, inner)]
-
-
-def _of_a_loop(text: str) -> bool:
-    plain = _plain(text)
-    return any(_plain(n) in plain for r in _CONFIGURATION if (r.opcodes, r.kind) == ("while", "read") for n in r.names)
 
 
 def _counted(opcode: str, name: str, value: Any) -> list[Beside]:
     """What of a field and of those below it counts."""
     kind = kind_of(opcode, name, _CONFIGURATION)
-    if kind in ("silent", "read"):
+    if kind == "silent" or (kind == "read" and (_plain(name) != _plain(TRIP_COUNT) or count_of(value) is not None)):
         return []
     if kind == "promise":
         return [] if value is None else [_said(_as_known(name), "promise", value)]
@@ -259,6 +287,26 @@ def _counted(opcode: str, name: str, value: Any) -> list[Beside]:
                 if kinds[path] == "unknown" and not _is_default(v)
             ]
     return [_said(name, "unknown", value)]
+
+
+def stated(value: AttributeValue | None, name: str) -> Any:
+    """What a `backend_config` says under the name of a field at its top; None where it is silent, or is no object."""
+    found = None if value is None else configuration(value)
+    return next((v for k, v in (found or {}).items() if _plain(k) == _plain(name)), None)
+
+
+def count_of(value: Any) -> int | None:
+    """The number of a message `{"n": "5"}`, 0 where it is left out; None for anything else."""
+    if not isinstance(value, dict) or not value.keys() <= {"n"}:
+        return 0 if value is None else None
+    n = value.get("n", 0)
+    if isinstance(n, str) and _DIGITS.fullmatch(n):
+        return int(n[:20])  # longer ones than the type holds are cut, not turned into numbers
+    return n if isinstance(n, int) and not isinstance(n, bool) else None
+
+
+TRIP_COUNT: Final = "known_trip_count"
+_DIGITS: Final = re.compile(r"-?[0-9]+")
 
 
 def _as_known(name: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from hloproof.models.hlo.attributes import AttributeValue, ComputationRef
+from hloproof.models.hlo.attributes import AttributeValue, ComputationRef, Word
 from hloproof.models.hlo.draft import DraftComputation, DraftInstruction, DraftModule
 from hloproof.models.hlo.opcodes import (
     COMPUTATION_ATTRIBUTES,
@@ -21,9 +21,10 @@ from hloproof.models.hlo.opcodes import (
     row_of,
     suggestion,
 )
-from hloproof.models.hlo.text.attributes import read_attribute
+from hloproof.models.hlo.text.attributes import algorithms_of, read_attribute
 from hloproof.models.hlo.text.lexer import COMMENT, Scanner
 from hloproof.models.hlo.text.shapes import read_shape, starts_shape
+from hloproof.models.hlo.text.structured_attributes import not_a_word
 from hloproof.models.stages import checkpoint
 
 _HEAD = re.compile(r"(ROOT[ \t\r\n]+)?(%[A-Za-z0-9_.\-]+|[A-Za-z_][A-Za-z0-9_.\-]*)[ \t\r\n]*=[ \t\r\n]*", re.ASCII)
@@ -360,5 +361,11 @@ class DraftReader:
                 raise scanner.error(why, at)
             if places is not None:
                 places[name] = at
-            out.append((name, read_attribute(scanner, name, self.nested)))
+            start = scanner.pos
+            value = read_attribute(scanner, name, self.nested)
+            if name == "algorithm" and self.instruction is not None:
+                known = algorithms_of(self.instruction.opcode)
+                if not isinstance(value, Word) or value.text not in known:
+                    raise scanner.error(not_a_word(name, scanner.text[start : scanner.pos], known), start)
+            out.append((name, value))
         return out

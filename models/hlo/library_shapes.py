@@ -11,6 +11,17 @@ from hloproof.models.hlo.attributes import Attributes, ConvolutionDimensions, Qu
 _ORDINARY: Final = frozenset({"fprop", "unset", "unknown"})
 
 
+READ: Final = (
+    "backend_config",
+    "window",
+    "dim_labels",
+    "feature_group_count",
+    "batch_group_count",
+    "operand_precision",
+)
+"""What the meaning of a convolution or product of a library is read from, its operands aside."""
+
+
 def why_no_sum(attributes: Attributes) -> str | None:
     """Why a convolution with these attributes is not the sum of products over its window; None where it is.
 

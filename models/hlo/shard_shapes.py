@@ -17,7 +17,8 @@ from itertools import product
 from math import prod
 from typing import Final
 
-from hloproof.models.hlo.attributes import Attributes, Quoted, Word, told_more
+from hloproof.models.hlo.attributes import Attributes, Quoted, Word
+from hloproof.models.hlo.beside import frontend_entries, unread_of_call
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 from hloproof.models.hlo.text.device_groups import iota_order
@@ -32,7 +33,10 @@ _SHARDY: Final = {
 }
 _SPMD: Final = {"SPMDFullToShardShape": TO_PARTS, "SPMDShardToFullShape": TO_WHOLE}
 
-_MESHES: Final = re.compile(r"^\{(?:.*,)?xla\.sdy\.meshes=\{(\w+) = #sdy\.mesh<\[([^\]]*)\]>\}[,}]")
+_MESH: Final = re.compile(r"\{(\w+) = #sdy\.mesh<\[([^\]]*)\]>\}")
+_VALUES: Final = re.compile(r"#sdy\.sharding_per_value<\[([^\x00]*)\]>")
+_MANUAL: Final = re.compile(r"#sdy<manual_axes\{([^}]*)\}>")
+_OF_SHARDY: Final = frozenset({"xla.sdy.in_shardings", "xla.sdy.out_shardings", "xla.sdy.manual_axes"})
 _AXIS: Final = re.compile(r'"(\w+)"=(\d+)')
 _ONE_SHARDING: Final = re.compile(r"<@(\w+), \[([^\[\]<>]*)\]>")
 _TILES: Final = re.compile(
@@ -55,7 +59,7 @@ def parts_of_call(module: Module, computation: Computation, i: Instruction) -> t
     results = i.shape.elements if isinstance(i.shape, TupleShape) else (i.shape,)
     if len(inside) != len(results) or module.attributes.integer("replica_count", 1) != 1:
         return None
-    if told_more(i.attributes, "backend_config"):  # of dimensions that are open, for one
+    if unread_of_call(i.attributes):  # of dimensions that are open, for one
         return None
     found: list[Parts | None]
     if name in _SHARDY:
@@ -105,10 +109,12 @@ def _fits(parts: Parts, whole: Shape, part: Shape) -> bool:
 
 
 def _shardy(module: Module, text: str, which: str, devices: int) -> list[Parts | None]:
-    mesh = _MESHES.match(_text(module.attributes, "frontend_attributes"))
-    text = text.replace('\\"', '"')
-    listed = re.search(rf'xla\.sdy\.{which}="#sdy\.sharding_per_value<\[([^\x00]*?)\]>"', text)
-    manual = re.search(r'xla\.sdy\.manual_axes="#sdy<manual_axes\{([^}]*)\}>"', text)
+    said, own = (frontend_entries(t) for t in (_text(module.attributes, "frontend_attributes"), text))
+    if said is None or own is None or any(k.startswith("xla.sdy.") and k not in _OF_SHARDY for k in own):
+        return []
+    mesh = _MESH.fullmatch(said.get("xla.sdy.meshes", ""))
+    listed = _VALUES.fullmatch(own.get(f"xla.sdy.{which}", "").replace('\\"', '"'))
+    manual = _MANUAL.fullmatch(own.get("xla.sdy.manual_axes", "").replace('\\"', '"'))
     if mesh is None or listed is None or manual is None:
         return []
     axes = {name: int(size) for name, size in _AXIS.findall(mesh[2])}

@@ -13,7 +13,7 @@ from typing import Any, Final
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.meaning import attribute_key
 from hloproof.equivalence.value_trees import ValueTree, leaves_of, rebuilt
-from hloproof.models.hlo.attributes import Word
+from hloproof.models.hlo.attributes import Quoted, Word
 from hloproof.models.hlo.beside import Beside, beside, frontend_entries, replicated
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.text.shapes import print_shape
@@ -21,8 +21,9 @@ from hloproof.models.hlo.text.shapes import print_shape
 Promise = tuple[Any, ...]
 """The name, the opcode, and all that decides whether it holds."""
 
-_OF_MODULES: Final = ("xla.sdy.", "fingerprint_before_lhs")
-"""Attributes of a module, by how they begin, that say where arrays lie (read where a call asks for it), or nothing."""
+_OF_MODULES: Final = frozenset({"fingerprint_before_lhs"})
+"""Attributes of a module that say nothing of it; those of Shardy say where arrays lie, and are read where a call asks
+for it."""
 
 
 def written_beside(i: Instruction, computation: Computation) -> tuple[tuple[Beside, ...], tuple[Any, ...]]:
@@ -33,6 +34,20 @@ def written_beside(i: Instruction, computation: Computation) -> tuple[tuple[Besi
         return (), ()
     shapes = (*(print_shape(s) for s in computation.operand_shapes(i)), print_shape(i.shape))
     return found, (i.opcode, attribute_key(i, i.opcode), shapes)
+
+
+def form_of(module: Module, name: str) -> tuple[Any, ...]:
+    """A computation as it is written, without names: of words that are not known nobody can say what they change in
+    it."""
+    number: dict[str, int] = {}
+    out: list[tuple[Any, ...]] = []
+    for i in module.by_name[name].operands_first:
+        number[i.name] = len(number)
+        called = tuple(form_of(module, n) for n in i.attributes.computations())
+        given = tuple(number[o] for o in i.operands)
+        own = i.opcode, attribute_key(i, i.opcode), print_shape(i.shape), i.literal, i.parameter_number
+        out.append((*own, given, called, i.name == module.by_name[name].root_name))
+    return tuple(out)
 
 
 def promises_of(
@@ -68,12 +83,13 @@ def promises_of_module(module: Module) -> Iterator[Promise]:
 
 def unknown_of_module(module: Module) -> frozenset[tuple[str, str]]:
     """What is written beside the whole module and is not known, with its names."""
-    value = module.attributes.get("frontend_attributes")
-    if not isinstance(value, Word) or value.text.strip() == "{}":
-        return frozenset()
-    entries = frontend_entries(value.text)
+    value = module.attributes.get("frontend_attributes") or Word("{}")
+    text = value.text if isinstance(value, Word | Quoted) else repr(value)
+    entries = frontend_entries(text) if text.strip() != "" else {}
     if entries is None:
-        return frozenset({("frontend_attributes", value.text)})
+        return frozenset({("frontend_attributes", text)})
     return frozenset(
-        (f"frontend_attributes.{name}", text) for name, text in entries.items() if not name.startswith(_OF_MODULES)
+        (f"frontend_attributes.{name}", said)
+        for name, said in entries.items()
+        if not name.startswith("xla.sdy.") and name not in _OF_MODULES
     )

@@ -16,8 +16,8 @@ from hloproof.equivalence.indices import At, Lin, constant, variable
 from hloproof.equivalence.placing import guarded
 from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value, has_zero
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Quoted, Window, WindowDimension, Word
-from hloproof.models.hlo.beside import settings_of_call
-from hloproof.models.hlo.library_shapes import is_convolution
+from hloproof.models.hlo.beside import settings_of_call, unread_of_call
+from hloproof.models.hlo.library_shapes import READ, is_convolution
 
 
 def call(element: Elem, place: int) -> tuple[str, Term, int] | None:
@@ -35,6 +35,8 @@ def call(element: Elem, place: int) -> tuple[str, Term, int] | None:
     if not has_zero(node.type) or {o.type for o in whole.operands} != {node.type}:
         return None
     if whole.attributes.integer("batch_group_count", 1) != 1:
+        return None
+    if unread_of_call(whole.attributes, *READ):
         return None
     settings = configuration(whole)
     rank = len(labels.input_spatial)

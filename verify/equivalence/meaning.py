@@ -5,7 +5,6 @@ Trusted.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from hloproof.equivalence.computed_identities import ACCURACY
 from hloproof.equivalence.graph import Node
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, DevicePairs, Quoted, ReplicaGroups, Word
+from hloproof.models.hlo.beside import frontend_entries
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, Shape, TupleShape
 from hloproof.models.hlo.text.lexer import Scanner
@@ -54,15 +54,14 @@ _OF_CALLS: Final = frozenset({"backend_config", "frontend_attributes", "sharding
 
 CARRIED: Final = "_xla_send_recv_validation"
 """Says in which turns of a loop a permutation carries anything at all: in all others what arrives is left open."""
-_CARRIED: Final = re.compile(CARRIED + r"\s*=\s*(\"[^\"]*\"|\{[^\"=]*\}|[^\s,{}\"]+)")
 
 
 def carried_when(i: Instruction) -> str:
     """The turns in which a permutation is said to carry something; empty where nothing is said."""
-    if not i.opcode.startswith(("collective-permute", "async-start")):  # what is said of a start is said of its call
+    if not i.opcode.startswith(("collective-permute", "async-")):  # what is said of a start is said of its call
         return ""
-    found = _CARRIED.search(_text(i.attributes.get("frontend_attributes") or Word("")))
-    return found[1] if found else ""
+    said = (frontend_entries(_text(i.attributes.get("frontend_attributes") or Word("{}"))) or {}).get(CARRIED)
+    return "" if said is None else f"in {said}"
 
 
 def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:

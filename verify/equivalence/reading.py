@@ -12,7 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hloproof.equivalence.answer import Place
-from hloproof.equivalence.beside import of_unknown, promises_of, promises_of_module, unknown_key, written_beside
+from hloproof.equivalence.beside import (
+    form_of,
+    of_unknown,
+    promises_of,
+    promises_of_module,
+    unknown_key,
+    written_beside,
+)
 from hloproof.equivalence.constant_folds import ConstantFolds
 from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
 from hloproof.equivalence.endings import Ending
@@ -169,6 +176,7 @@ class GraphReader:
         if not key:
             return value
         self.graph.unknown.update(f"{b.name} of {i.opcode}" for b in found if b.kind == "unknown")
+        key = (*key, *(form_of(self.module, name) for name in _called_in_order(i)))
         if len(self.effects.nodes) > first:
             name = next(b.name for b in found if b.kind == "unknown")
             raise NotModelled(f"{name} of {i.opcode}, which has effects")
@@ -195,6 +203,7 @@ class GraphReader:
         if step in ("update", "done"):
             if not isinstance(given[0], Pending):
                 raise NotModelled("an asynchronous operation whose start is out of sight")
+            self.ended(i, given, computation, path)
             return given[0] if step == "update" else given[0].result
         if opcode == "copy-start":
             return Pending(given[0])
@@ -205,12 +214,20 @@ class GraphReader:
         if opcode in ("all-gather-done", "collective-permute-done"):
             if not isinstance(given[0], Pending):
                 raise NotModelled("an asynchronous operation whose start is out of sight")
+            self.ended(i, given, computation, path)
             return given[0].result
         if opcode == "conditional":
             return self.conditional(i, given, level, path)
         if opcode == "while":
             return self.loop(i, given[0], level, path)
         return self.operation(i, opcode, i.shape, given, computation, path)
+
+    def ended(self, i: Instruction, given: list[ValueTree], computation: Computation, path: tuple[Any, ...]) -> None:
+        """What an end or update says of what is carried, where its start says something else."""
+        when = carried_when(i)
+        if when and when != carried_when(computation.by_name[i.operands[0]]):
+            operands = tuple(node for value in given for node in leaves_of(value))
+            self.promises.add((CARRIED, i.opcode, path, operands, when))
 
     def started(
         self,

@@ -14,7 +14,8 @@ from typing import Any
 from hloproof.equivalence.computed_identities import TOTAL_BITS
 from hloproof.equivalence.graph import Graph, Node, applies_functions
 from hloproof.equivalence.literals import bits_of
-from hloproof.models.hlo.attributes import Attributes, Quoted, SliceDimension, Word, told_more
+from hloproof.models.hlo.attributes import Attributes, Quoted, SliceDimension, Word
+from hloproof.models.hlo.beside import unread_of_call
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest
 from hloproof.models.interpreter.semantics.small_float import FLOATS
@@ -54,7 +55,7 @@ def top_k_call(
     target = attributes.get("custom_call_target")
     if not isinstance(target, Quoted | Word) or target.text != "TopK" or len(bodies) != 1:
         return None
-    if told_more(attributes, "backend_config", "frontend_attributes"):
+    if unread_of_call(attributes, "called_computations", "to_apply"):
         return None
     known = (total_order(graph, operand.type, "GT"), total_order_of_bits(graph, operand.type, "GT"))
     return _first(graph, operand, shape, bodies[0]) if bodies[0] in known else None

@@ -138,13 +138,36 @@ BOOLEANS: Final = frozenset(
         "is_cross_program_prefetch",
     }
 )
+OF_GENERATORS: Final = ("rng_default", "rng_three_fry", "rng_philox")
+OF_PRODUCTS: Final = (
+    "unset",
+    "dot_any_f8_any_f8_f32",
+    "dot_any_f8_any_f8_f32_fast_accum",
+    "dot_f16_f16_f16",
+    "dot_f16_f16_f32",
+    "dot_bf16_bf16_bf16",
+    "dot_bf16_bf16_f32",
+    "dot_bf16_bf16_f32_x3",
+    "dot_bf16_bf16_f32_x6",
+    "dot_bf16_bf16_f32_x9",
+    "dot_bf16_bf16_fp8x3",
+    "dot_bf16_bf16_fp8x4",
+    "dot_tf32_tf32_f32",
+    "dot_tf32_tf32_f32_x3",
+    "dot_f32_f32_f32",
+    "dot_f64_f64_f64",
+)
+"""The algorithms of a dot, as XLA's `PrecisionConfig` lists them."""
+PRECISIONS: Final = ("default", "high", "highest", "packed_nibble")
 WORDS: Final[dict[str, tuple[str, ...]]] = {
+    "algorithm": (*OF_GENERATORS, *OF_PRODUCTS),  # which of them, is the opcode's: see `algorithms_of`
     "api_version": (
         "API_VERSION_ORIGINAL",
         "API_VERSION_STATUS_RETURNING",
         "API_VERSION_STATUS_RETURNING_UNIFIED",
         "API_VERSION_TYPED_FFI",
     ),
+    "conv_kind": ("fprop", "dgrad", "wgrad", "unset", "unknown"),
     "direction": ("EQ", "NE", "GE", "GT", "LE", "LT"),
     "distribution": ("rng_uniform", "rng_normal"),
     "fft_type": ("FFT", "IFFT", "RFFT", "IRFFT"),
@@ -156,6 +179,14 @@ WORDS: Final[dict[str, tuple[str, ...]]] = {
     "type": ("FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"),
 }
 """Attributes that take one of a few words."""
+
+
+def algorithms_of(opcode: str) -> tuple[str, ...]:
+    """The words that `algorithm=` may be at an instruction of this opcode; a call of a library may have any of them."""
+    if opcode.startswith("custom-call"):
+        return WORDS["algorithm"]
+    return OF_GENERATORS if opcode.startswith("rng-bit-generator") else OF_PRODUCTS
+
 
 _SIMPLE_LIST = re.compile(r"\{\s*(?:-?[A-Za-z0-9_.\-%]+(?:\s*,\s*-?[A-Za-z0-9_.\-%]+)*+)?\s*\}", re.ASCII)
 _LIST_OF_INTEGERS = re.compile(r"\{[-0-9,\s]*\}", re.ASCII)
@@ -177,7 +208,10 @@ def read_attribute(scanner: Scanner, name: str, nested: _Nested) -> AttributeVal
             return nested(scanner, name)
         return ComputationRef(scanner.name("the name of a computation"))
     if first == '"':
-        return Quoted(scanner.string("a string"))
+        text = scanner.string("a string")
+        if name in _NO_STRINGS:
+            raise scanner.error(f"{name} takes no string, found {scanner.text[start : scanner.pos][:60]}", start)
+        return Quoted(text)
     if name in TEXT:
         return Word(scanner.group() if first == "{" else bare_word(scanner))
     if name in COMPUTATIONS:
@@ -210,6 +244,13 @@ def _remember(key: tuple[str, str], value: AttributeValue) -> None:
 
 def _generic(scanner: Scanner, name: str, raw: str, start: int) -> AttributeValue:
     """The value of the text `raw`, which starts at `start`."""
+    if name == "operand_precision":
+        if not _SIMPLE_LIST.fullmatch(raw):
+            raise scanner.error(f"{name} takes a list such as {{highest,default}}, found '{raw[:40]}'", start)
+        words = [e.strip() for e in raw[1:-1].split(",") if raw[1:-1].strip()]
+        if wrong := next((e for e in words if e not in PRECISIONS), None):
+            raise scanner.error(not_a_word(name, wrong, PRECISIONS), start)
+        return tuple(map(Word, words))
     if name in INTEGERS:
         if not INTEGER.fullmatch(raw) or not -(2**63) <= int(raw) < 2**63:
             raise scanner.error(f"{name} takes an integer of at most 64 bits, found '{raw[:40]}'", start)
@@ -265,6 +306,9 @@ _READERS: Final[dict[str, Callable[[Scanner], AttributeValue]]] = {
     "result_accuracy": read_result_accuracy,
     "debug_attributes": read_debug_attributes,
 }
+
+
+_NO_STRINGS: Final = {*INTEGERS, *BOOLEANS, *INTEGER_LISTS, *WORDS, *_READERS, "operand_precision", "epsilon"}
 
 
 def print_attribute(name: str, value: AttributeValue) -> str:

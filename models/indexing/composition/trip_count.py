@@ -8,11 +8,10 @@ be evaluated, where there are more than MOST_TURNS, or where a `known_trip_count
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Final
 
-from hloproof.models.hlo.attributes import Quoted, Word
+from hloproof.models.hlo.beside import TRIP_COUNT, count_of, stated
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ShapeIndex, leaves
 from hloproof.models.indexing.composition.known_scalars import GivenScalar, KnownScalars, is_single_integer
@@ -23,10 +22,6 @@ MOST_TURNS: Final = 64
 State = Mapping[ShapeIndex, int]
 """What single integers of the state hold, where it is known, by their position."""
 
-_TRIP_COUNT: Final = re.compile(
-    r'known_?trip_?count\\*"?\s*:\s*\{\s*(?:\}|\\*"?n\\*"?\s*:\s*\\*"?(-?\d{1,20}))', re.IGNORECASE
-)
-"""Names of fields may also be written as in `knownTripCount`. A count that is left out is 0; longer ones are cut."""
 _OF_TURNS: Final = ("known_init_step", "known_induction_variable", "dynamic_variable_tuple_indices")
 
 
@@ -70,24 +65,15 @@ def first_turns(
 
 
 def stated_count(instruction: Instruction) -> int | None:
-    """The number of turns that the loop's backend_config states; None where it states none."""
-    config = instruction.attributes.get("backend_config")
-    found = _TRIP_COUNT.search(config.text) if isinstance(config, Word | Quoted) else None
-    return None if found is None else int(found.group(1) or 0)
+    """The number of turns that the loop's backend_config states; None where it states none, or is not understood."""
+    said = stated(instruction.attributes.get("backend_config"), TRIP_COUNT)
+    return None if said is None else count_of(said)
 
 
 def stated_states(instruction: Instruction) -> tuple[tuple[str, str], ...]:
     """What else the loop's backend_config says of its states: names of fields, with their values as written."""
     config = instruction.attributes.get("backend_config")
-    if not isinstance(config, Word | Quoted):
-        return ()
-    try:
-        said = json.loads(config.text.replace('\\"', '"') if isinstance(config, Quoted) else config.text)
-    except (ValueError, RecursionError):  # whoever reads it another way finds the fields by their names
-        text = config.text.replace("_", "").lower()
-        return tuple((name, config.text) for name in _OF_TURNS if name.replace("_", "") in text)
-    plain = {name.replace("_", "").lower(): value for name, value in said.items()} if isinstance(said, dict) else {}
-    found = ((name, plain.get(name.replace("_", ""))) for name in _OF_TURNS)
+    found = ((name, stated(config, name)) for name in _OF_TURNS)
     return tuple((name, json.dumps(value, sort_keys=True)) for name, value in found if value is not None)
 
 

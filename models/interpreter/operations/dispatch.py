@@ -7,6 +7,7 @@ from typing import Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, Quoted
+from hloproof.models.hlo.beside import unread_of_call
 from hloproof.models.hlo.opcodes import SCALAR
 from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
 from hloproof.models.interpreter.operations import (
@@ -28,6 +29,9 @@ LARGEST: Final = 1 << 24
 """Tensors of more elements are not evaluated: an element takes 32 bytes, so that these are half a gigabyte."""
 
 _IDENTITY_CALLS: Final = frozenset({"Sharding", "MoveToHost", "MoveToDevice", "AllocateBuffer", "Pin", "Unpin"})
+_OF_PLACES: Final = ("backend_config", "frontend_attributes")
+"""Say where parts of an array are to lie, of which nothing is seen in its elements."""
+_COMPARATORS: Final = ("called_computations", "to_apply")
 
 
 def _first(step: Step) -> Value:
@@ -74,13 +78,14 @@ def custom_call(step: Step) -> Value:
     """Known targets by their meaning; others only as uninterpreted functions of all their operands."""
     named = step.attributes.get("custom_call_target")
     target = named.text if isinstance(named, Quoted) else str(named)
-    if target in _IDENTITY_CALLS and len(step.operands) == 1:
+    attributes, single = step.attributes, len(step.operands) == 1
+    if single and target in _IDENTITY_CALLS and not unread_of_call(attributes, *_OF_PLACES):
         return step.operands[0]
     name = target.removeprefix("xla_builder.math.").lower()
-    if target.startswith("xla_builder.math.") and name in SCALAR and len(step.operands) == 1:
+    if single and target.startswith("xla_builder.math.") and name in SCALAR and not unread_of_call(attributes):
         function = step.function(name, step.shape.element_type, 1)
         return step.result([function(v) for v in step.array(0).data])
-    if target == "TopK" and len(step.operands) == 1:
+    if single and target == "TopK" and not unread_of_call(attributes, *_COMPARATORS):
         return reduction.top_k(step)
     if target in LIBRARY_CALLS and step.scalars.name != "counted":
         return LIBRARY_CALLS[target](step)

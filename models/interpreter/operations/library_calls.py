@@ -9,15 +9,15 @@ understood whole raise NotModelled, under every semantics.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any, Final
 
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.attributes import Attributes, ConvolutionDimensions, Quoted, Window, WindowDimension, Word
-from hloproof.models.hlo.library_shapes import is_convolution
+from hloproof.models.hlo.attributes import Attributes, ConvolutionDimensions, Quoted, Window, WindowDimension
+from hloproof.models.hlo.beside import settings_of_call, unread_of_call
+from hloproof.models.hlo.library_shapes import READ, is_convolution
 from hloproof.models.hlo.shape import ArrayShape, TupleShape
 from hloproof.models.interpreter.operations.contraction import contracted
 from hloproof.models.interpreter.operations.window import convolved
@@ -50,13 +50,12 @@ _GEMM: Final = frozenset(
 
 
 def _configuration(step: Step, name: str, known: frozenset[str]) -> dict[str, Any]:
-    value = step.attributes.get("backend_config")
-    text = value.text if isinstance(value, (Word, Quoted)) else ""
-    try:
-        found = json.loads(text if text.startswith("{") else text.replace('\\"', '"'))[name]
-    except (ValueError, KeyError, TypeError):
-        raise NotModelled(f"a library call without {name}") from None
-    if not isinstance(found, dict) or not set(found) <= known:
+    if unread := unread_of_call(step.attributes, *READ):
+        raise NotModelled(f"a library call with {unread[0]}")
+    found = settings_of_call(step.attributes, name)
+    if found is None:
+        raise NotModelled(f"a library call without {name}, or with more than that")
+    if not set(found) <= known:
         raise NotModelled(f"a library call with other settings than {', '.join(sorted(known))}")
     return found
 
