@@ -87,6 +87,11 @@ def test_spellings(text: str, printed: str) -> None:
         ("(d0) -> (d0), domain: d0 in [0, 1] # ", "1:36", "an expression"),
         ("(d0) -> (" + "9" * 6000 + "), domain: d0 in [0, 1]", "1:10", "digits"),
         ("(" * 10_000, "1:2", "a variable name"),
+        (
+            "(d0){a} -> (a), domain: d0 in [0, 1], a in [0, 1]\nruntime variables:\na: ; (d0) -> (d0)",
+            "3:4",
+            "what is read",
+        ),
         ("(d0) -> (" + "(" * 10_000 + "d0), domain: d0 in [0, 1]", "1:10013", "an operator or ')'"),
     ],
 )

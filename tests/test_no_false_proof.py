@@ -125,6 +125,10 @@ _READ_TWICE: Final = (
     "      rt0: parameter(1); (d0) -> (d0), domain: d0 in [0, 3]\n"
     "      rt1: parameter(1); (d0) -> ({}), domain: d0 in [0, 3]\n"
 )
+_CALLED: Final = (
+    "(d0){{rt0}} -> (rt0), domain: d0 in [0, 3], rt0 in [0, {}]{}\n      runtime variables:\n"
+    "      rt0: {}; (d0) -> (d0), domain: d0 in [0, 3]\n"
+)
 _NONE: Final = "(d0) -> (d0), domain: d0 in [1, 0]"
 _NOUGHT: Final = "(d0) -> (0), domain: d0 in [0, 3]"
 _READS: Final = (
@@ -194,6 +198,14 @@ MAPS: Final = [
         _equal("becomes", _READ_TWICE.format("rt0 - rt1", "d0"), _NOUGHT),
         "2: two variables that read one element",
         _ONE,
+    ),
+    Row(
+        "2: a provider that is called as what has none",
+        "map",
+        "map a\n" + _equal("becomes", _CALLED.format(5, ", rt0 + 0 in [0, 3]", "?0"), _CALLED.format(3, "", "?0")),
+        "map a\n"
+        + _equal("becomes", _CALLED.format(5, ", rt0 in [0, 3]", "p"), _CALLED.format(5, ", rt0 + 0 in [0, 3]", "p")),
+        "test_shared_readings::test_whatever_a_provider_is_called_it_is_read_and_cut",
     ),
     _map(_twice(_READS.format(3)), _twice(_READS.format(9)), "8: read where the own map has no point", _OWED),
     _map(

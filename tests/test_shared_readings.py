@@ -18,6 +18,7 @@ from hloproof.claims.maps.dedup import deduplicate
 from hloproof.claims.maps.equality import same_relation, stated_twice
 from hloproof.claims.maps.own_place import comparable, with_own_place
 from hloproof.claims.maps.rewrite import rewrite
+from hloproof.claims.maps.shared_readings import one_value
 from hloproof.claims.maps.two_readings import under_both
 from hloproof.claims.statements.relation import piece_of
 from hloproof.engines.door import How
@@ -120,6 +121,56 @@ def test_two_readings_are_one_value_or_nobody_knows(
         assert rewrite(before, after, "pointwise").verdict.value == pointwise
         assert rewrite(before, after, "relational").verdict.value == relational
     assert (len(deduplicate([one, two]).kept) == 1) is (alike and relational == YES)
+
+
+def test_two_cuts_of_one_value_are_known_exactly() -> None:
+    """Of values cut into two intervals that overlap, touch, lie in each other or are apart: whether they may be one."""
+    intervals = [Interval(low, high) for low in range(5) for high in range(low, 5)]
+    for one, two in product(intervals, intervals):
+        found = {(min(max(x, one.lower), one.upper), min(max(x, two.lower), two.upper)) for x in range(-1, 6)}
+        said = one_value("a", "b", one, two)
+        for a, b in product(range(one.lower, one.upper + 1), range(two.lower, two.upper + 1)):
+            assert holds(said, {"a": a, "b": b}) is ((a, b) in found), (one, two, a, b)
+
+
+TOUCHING = (
+    "(d0){rt0, rt1} -> (RESULT), domain: d0 in [0, 3], rt0 in [0, 5], rt1 in [5, 10]\nruntime variables:\n"
+    "rt0: parameter(1); (d0) -> (d0), domain: d0 in [0, 3]\n"
+    "rt1: parameter(1); (d0) -> (max(d0, 0)), domain: d0 in [0, 3]"
+)
+
+
+@pytest.mark.parametrize(("result", "holds_always"), [("min(rt0 - rt1 + 5, 0)", True), ("min(rt0 - rt1, 0)", False)])
+def test_one_value_cut_into_intervals_that_touch(result: str, holds_always: bool) -> None:
+    """Whatever is read, one of the two is 5; that they were 0 and 6 was told as a difference."""
+    one, two = (parse_map(TOUCHING.replace("RESULT", r)) for r in (result, "0 * rt0 + 0 * rt1"))
+    for mode in ("pointwise", "relational"):
+        assert rewrite(one, two, mode).verdict.value == (YES if holds_always else NO)
+
+
+PROVIDED = "(d0){rt0} -> (rt0), domain: d0 in [0, 3], rt0 in [0, HIGH]MORE\nruntime variables:\n"
+
+
+@pytest.mark.parametrize("provider", ["?0", "?", "??0"])
+def test_whatever_a_provider_is_called_it_is_read_and_cut(provider: str) -> None:
+    """As the names are that stand for no provider: an interval is no domain for it."""
+    read = f"{PROVIDED}rt0: {provider}; (d0) -> (d0), domain: d0 in [0, 3]"
+    wide, narrow = read.replace("HIGH", "5").replace("MORE", ", rt0 + 0 in [0, 3]"), read.replace("HIGH", "3")
+    one, two = parse_map(wide), parse_map(narrow.replace("MORE", ""))
+    for mode in ("pointwise", "relational"):
+        assert rewrite(one, two, mode).verdict is Verdict.REFUTED
+        assert rewrite(one, one, mode).verdict is Verdict.PROVED
+    nothing = [parse_map(m.partition("\n")[0].replace("MORE", "")) for m in (wide, narrow)]
+    assert rewrite(nothing[0], nothing[1], "pointwise").verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(("high", "verdict"), [(5, YES), (6, NO)])
+def test_a_value_that_one_map_alone_mentions_lies_in_the_intervals_of_both(high: int, verdict: str) -> None:
+    """Without a provider it is one value: where the map before does not mention it, it lies in its interval there."""
+    before = parse_map(f"(d0){{rt0}} -> (d0), domain: d0 in [0, 3], rt0 in [1, {high}]")
+    after = parse_map("(d0){rt0} -> (d0), domain: d0 in [0, 3], rt0 in [1, 6], rt0 + 0 in [1, 5]")
+    assert rewrite(before, after, "relational").verdict.value == verdict
+    assert rewrite(after, before, "relational").verdict.value == verdict
 
 
 def test_maps_of_a_side_are_taken_together() -> None:

@@ -281,6 +281,8 @@ def _runtime_section(reader: Reader, m: IndexingMap) -> IndexingMap:
 def _source(reader: Reader, v: RuntimeVariable) -> RuntimeVariable:
     """Reads the provider of a runtime variable, the element, the steps to another device, and what these read."""
     written = reader.take_raw(";,}\n", balanced=True)
+    if not written.lstrip("%"):
+        raise reader.error("what is read: `operand(n)`, `parameter(n)` or a name")
     # An instruction may be called as the reader's own place is.
     provider = written if written == provider_called(READER) else written.lstrip("%")
     if not reader.at(";"):

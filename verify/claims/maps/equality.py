@@ -11,7 +11,7 @@ is stated: what the engines are given is made from the maps, and a wrong stateme
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from hloproof.claims.maps.compared_maps import STEPS, ComparedMaps
@@ -51,7 +51,7 @@ def same_relation(
     steps = {0 if m.replica is None else len(m.replica.results) for side in sides for m in side}
     if len(steps) > 1:
         return Found(Verdict.UNKNOWN, reason="the maps take different numbers of steps between devices")
-    maps = one_domain([needed_runtime(labelled(with_devices(m))) for side in sides for m in side])
+    maps = one_domain(needed_runtime([labelled(with_devices(m)) for side in sides for m in side]))
     here, there = range(len(sides[0])), range(len(sides[0]), len(maps))
     comparison = _Comparison(maps, prove, again)
     engines: dict[str, None] = {}
@@ -81,10 +81,21 @@ def _labelled_one(v: RuntimeVariable, place: str) -> RuntimeVariable:
     return v if v.index is None else replace(v, index=labelled(v.index, f"{place}."))
 
 
-def needed_runtime(m: IndexingMap) -> IndexingMap:
-    """Without the runtime variables that neither results nor constraints mention."""
+def needed_runtime(maps: Sequence[IndexingMap]) -> list[IndexingMap]:
+    """Without the runtime variables that neither results nor constraints mention. One that names no provider stays
+    where another map mentions it: it is the same value there, and its interval is part of both domains."""
+    elsewhere = {m.runtime[k].provider for m in maps for k in _mentioned(m)}
+    shared_values = {p for p in elsewhere if (p or "").startswith(UNNAMED)}
+    return [_with_runtime(m, _mentioned(m, shared_values)) for m in maps]
+
+
+def _mentioned(m: IndexingMap, also: Collection[str | None] = ()) -> list[int]:
+    """The numbers of the runtime variables that results or constraints mention, or whose provider is one of these."""
     used = frozenset[str]().union(*(e.free for e in m.results), *(c.expr.free for c in m.constraints))
-    kept = [k for k in range(len(m.runtime)) if f"rt{k}" in used]
+    return [k for k, v in enumerate(m.runtime) if f"rt{k}" in used or v.provider in also]
+
+
+def _with_runtime(m: IndexingMap, kept: Sequence[int]) -> IndexingMap:
     if len(kept) == len(m.runtime):
         return m
     moved = {f"rt{k}": Var(f"rt{new}") for new, k in enumerate(kept)}

@@ -22,8 +22,9 @@ from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substi
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import Direction, IndexingMap, RuntimeVariable
 
-UNNAMED: Final = "?"
-"""How the provider of a variable that names none begins, where one has to stand; its place in the list follows."""
+UNNAMED: Final = ";"
+"""How the provider of a variable that names none begins, where one has to stand; its place in the list follows. No text
+names a provider so, since it ends at a semicolon."""
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,8 @@ def one_value(name: str, other: str, interval: Interval, others: Interval) -> Fo
     # What is known of the one value is only what both clamps let through: inside the common part they agree; apart, the
     # lower one is at its upper bound or the higher one at its lower.
     common = interval.intersect(others)
-    if common.is_empty:
+    # Cut to a part of one value, both would agree whatever they are: intervals that touch are apart.
+    if common.count < 2:
         (low, below), (high, above) = sorted([(name, interval), (other, others)], key=lambda x: x[1].lower)
         return disj(eq(Var(low), below.upper), eq(Var(high), above.lower))
     cut = [minimum(maximum(Var(n), common.lower), common.upper) for n in (name, other)]
