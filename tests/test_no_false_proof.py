@@ -545,6 +545,13 @@ TENSORS: Final = [
         "unknown",
     ),
     _tensors(
+        "A: [n]\nbitwise-not(A) => subtract(negate(A), 1)",
+        "A: [n]\ntype integers\nnot(A) => subtract(negate(A), 1)",
+        "a function of a rule's own by a name that proofs have for bits",
+        "test_what_is_no_rule_is_refused_at_its_place",
+        "no input",
+    ),
+    _tensors(
         "A: [n]\nreverse(sort(A), dims=[0]) => sort(reverse(A, dims=[0]))",
         "A: [n]\nreverse(f(A), dims=[0]) => f(reverse(A, dims=[0]))",
         "an operation that a rule may not name is no function of elements",

@@ -81,6 +81,11 @@ def test_a_divisor_below_zero_has_other_digits() -> None:
         evaluate(flat, {**wrong, "m": 0})
 
 
+def test_what_is_no_whole_multiple_is_left_in_the_quotient() -> None:
+    assert digits.quotient(a * 3 + b * 2, Const(3)) is digits.canonical(a + digits.canonical(b * 2) // 3)
+    assert digits.remainder(a * 3 + b * 2, Const(3)) is digits.canonical(b * 2) % 3
+
+
 def test_sums_that_are_too_long_are_left_as_they_are() -> None:
     many = [Var(f"x{k}") for k in range(30)]
     z = Var("z")  # the last of the names, by whose multiples the others are taken out

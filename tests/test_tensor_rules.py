@@ -68,6 +68,8 @@ WRONG = [
     ("A: [n]", "the rule has no LEFT => RIGHT", 1, 1),
     ("A: [n]\nand(A, A) => A", "and takes truth values (pred NAME), or integers only", 3, 3),
     ("A: [n]\ntype reals\nshift-left(A, 0) => A", "shift-left takes integers", 4, 3),
+    ("A: [n]\nbitwise-not(A) => subtract(negate(A), 1)", "bitwise-not is written not, of integers", 3, 3),
+    ("A: [n]\ntype integers\nA => bitwise-and(A, A)", "bitwise-and is written and, of integers", 4, 8),
     ("A: [n, m]\nconcatenate(A, A, dim=[0, 1]) => A", "needs dim=, one dimension", 3, 3),
     ("A: [n]\nconcatenate(A, A, dim=[]) => A", "needs dim=, one dimension", 3, 3),
     ("A: [n]\nA => iota(shape=[n, n], dim=[0, 1])", "needs dim=, one dimension", 3, 8),
@@ -169,6 +171,9 @@ WINDOWED = "slice(convolution(A, W, low=[l]), start=[0, 0, 0], limit=[b, 0, o])"
 STEPS = (
     "broadcast(0, shape=[0], dims=[]) => slice(reduce-window(A, size=[1], stride=[s], op=add), start=[0], limit=[0])"
 )
+TWO_OF_THREE = "P: [p, 3]  Q: [p, 3]  W: [p * 2, 2]\n"
+THREES = "reshape(reshape(concatenate(P, Q, dim=1), shape=[p, 2, 3]), shape=[p * 2, 3])"
+BOTH = "lhs_contract=[0, 1], rhs_contract=[0, 1]"
 FALSE_PROOFS = {
     "a sum over all but the last": "A: [n + 1]\n"
     "reduce(slice(A, start=[0], limit=[n]), dims=[0], op=add) => reduce(A, dims=[0], op=add)",
@@ -183,7 +188,17 @@ FALSE_PROOFS = {
     "the sum of infinities": "add(-inf, inf) => 0",
     "a remainder is less than the divisor": "type integers\nremainder(5, -3) => 7",
     "what begins without a value has none": "A: [n]  b: []\ntype reals\n"
-    "0 => multiply(0, reduce(f(A), divide(1, b), dims=[0], op=maximum))",
+    "0 => multiply(0, f(reduce(A, divide(1, b), dims=[0], op=multiply)))",
+    "an exponential beside integers may lie between 0 and 1": "A: [n]  B: [n]  C: [n]\n"
+    "select(compare(exponential(A), 1, direction=LT), multiply(divide(B, C), C), B) => B",
+    "less than nothing is left of a sum": "A: [n]  v: []\n"
+    "0 => reduce(pad(A, v, low=[l], high=[0 - l - 1 - n]), dims=[0], op=add)",
+    "windows that go back": f"A: [n]\n{STEPS}".replace("[s]", "[-1]"),
+    **{
+        f"what is at least {least} may be below 0": f"when p >= {least}, p != 0\n"
+        "constant(value=n ceildiv p) => constant(value=(n + p - 1) floordiv p)"
+        for least in ("-3", "q")
+    },
     "the third root is not the second": "A: []\ntype reals\npower(A, divide(1, 3)) => sqrt(A)",
     "bits are not moved by less than nothing": "A: [n]\ntype integers\nshift-left(A, -1) => shift-left(A, 63)",
     "more is cut off than there is": "A: [n]  v: []\nbroadcast(v, shape=[0], dims=[]) => "
@@ -455,6 +470,10 @@ TRUE_TWINS = {
     "the remainder by what is below 0": "type integers\nremainder(5, -3) => 2",
     "less is cut off before a window than there is": "A: [b, s, f]  W: [w, f, o]\nwhen w >= 1, l >= 0\n"
     f"broadcast(0, shape=[b, 0, o], dims=[]) => {WINDOWED}",
+    "what is at least 1": "when p >= 1\nconstant(value=n ceildiv p) => constant(value=(n + p - 1) floordiv p)",
+    "a sum that is cut where one of its factors changes, whatever else it adds up": f"{TWO_OF_THREE}"
+    f"dot({THREES}, pad(W, 0, low=[0, 0], high=[0, 1]), {BOTH}) => "
+    f"dot(slice({THREES}, start=[0, 0], limit=[p * 2, 2]), W, {BOTH})",
     "windows that go on": f"A: [n]\nwhen s >= 1\n{STEPS}",
     "a truth that a select takes beside 1": f"{CHOSEN}Q => not(P)",
     "selects of truths": "P: [n]  Q: [n]\npred P, Q\nselect(P, 1, Q) => select(Q, 1, P)",

@@ -364,7 +364,7 @@ class Values:
         """Whether the second is the first wherever that is defined. Operations of which nothing more is known here are
         alike by their operands only: to ask for them as numbers would be to ask this again."""
         if any(isinstance(t, App) and t.op in KNOWN and not is_truth(t) for t in (a, b)):
-            if not (isinstance(a, App) and isinstance(b, App)) or (a.op, a.key) != (b.op, b.key):
+            if not (isinstance(a, App) and isinstance(b, App)) or a.op != b.op:
                 return False
             return all(x == y or self.same(x, y) for x, y in zip(a.args, b.args, strict=True))
         return self.same(a, b)

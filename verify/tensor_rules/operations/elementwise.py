@@ -11,7 +11,7 @@ from hloproof.models.hlo.opcodes import ELEMENTWISE
 from hloproof.models.hlo.opcodes import KNOWN as OPCODES
 from hloproof.models.tensor_rules.rule import Call, Infinity, NumberLiteral, Tensor
 from hloproof.tensor_rules.operations.meaning import Meaning, Symbolic
-from hloproof.tensor_rules.scalar_operations import FUNCTIONS
+from hloproof.tensor_rules.scalar_operations import FUNCTIONS, KNOWN
 from hloproof.tensor_rules.terms import App
 
 
@@ -19,6 +19,8 @@ def elementwise(m: Meaning, call: Call, args: list[Symbolic]) -> Symbolic:
     """Known operations on elements, and any other name: a function that nothing is known of. Scalars go with any."""
     if not args:
         raise m.error(call, f"{call.op!r} is no operation that a rule may name, and has no operands")
+    if call.op in _WRITTEN_HERE:
+        raise m.error(call, f"{call.op} is written {call.op.removeprefix('bitwise-')}, of integers (type integers)")
     if call.op in _OTHER:
         raise m.error(call, f"{call.op} does not go element by element, and no rule can be about it")
     _check_kinds(m, call, args)
@@ -91,4 +93,6 @@ ARITY: Final = {
     **dict.fromkeys(("clamp", "select"), 3),
 }
 """Operations on elements whose meaning is known: numbers without bounds, truth values."""
+_WRITTEN_HERE: Final = KNOWN - frozenset(ARITY)
+"""What only a proof calls so: a rule's own function of the name would have its meaning."""
 DIRECTIONS: Final = ("EQ", "NE", "LT", "LE", "GT", "GE")
