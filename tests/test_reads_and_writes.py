@@ -141,6 +141,35 @@ def _turn_by_call(first: str) -> str:
     return _module(*lines, before=step + turn)
 
 
+def _chosen_inside(runs: str, read_first: bool, branch: str = "keeps") -> str:
+    """A body hands back what its branches leave in the buffer of its argument."""
+    body = (
+        "inside {\n  x = f32[8] parameter(0)\n  g = pred[] parameter(1)\n  ROOT c = f32[8] conditional(g, x, x), "
+        f"true_computation={branch}, false_computation=negates\n}}\n"
+    )
+    lines = (runs, "n = f32[8] negate(q)") if not read_first else ("n = f32[8] negate(q)", runs)
+    done = ("r = f32[8] async-done(s)",) if runs.startswith("s") else ()
+    return _module("g = pred[] parameter(1)", *lines, *done, "o = f32[8] add(r, n)", before=_BRANCHES + body)
+
+
+_RUNS_CALL: Final = "r = f32[8] call(q, g), to_apply=inside"
+_RUNS_BESIDE: Final = "s = ((f32[8], pred[]), f32[8], u32[]) async-start(q, g), calls=inside"
+
+
+def _written_beside(*body: str) -> str:
+    """What is in flight writes its result where its start says, and reads its argument inside."""
+    inside = "inside {\n  x = f32[8] parameter(0)\n" + "".join(f"  {line}\n" for line in body) + "}\n"
+    lines = (
+        "s = ((f32[8]), f32[8], u32[]) async-start(q), calls=inside, output_to_operand_aliasing={{1}: (0, {})}",
+        "r = f32[8] async-done(s)",
+        "o = f32[8] negate(r)",
+    )
+    return _module(*lines, before=inside)
+
+
+_LOGGED: Final = 'z = f32[8] custom-call(x), custom_call_target="log", custom_call_has_side_effect=true'
+
+
 def _asked(update_first: bool) -> str:
     """What decides on a branch is updated."""
     lines = ["v = pred[] dynamic-update-slice(g, n)"]
@@ -174,6 +203,13 @@ CASES: Final = {
     "two arrays that branches update, one by one": (_updated_in_branches("q", "q2"), _updated_in_branches("q", "q")),
     "what a branch makes where another one updates": (_beside("b1, b2"), _beside("b2, b1")),
     "what a turn returns of a call": (_turn_by_call("a, b"), _turn_by_call("b, a")),
+    "what a call hands on of a branch": (_chosen_inside(_RUNS_CALL, False), _chosen_inside(_RUNS_CALL, True)),
+    "what a call makes of a branch": (_chosen_inside(_RUNS_CALL, False), _chosen_inside(_RUNS_CALL, False, "copies")),
+    "what is in flight hands on of a branch": (_chosen_inside(_RUNS_BESIDE, False), _chosen_inside(_RUNS_BESIDE, True)),
+    "what is written and read in flight": (
+        _written_beside("ROOT a = f32[8] negate(x)", _LOGGED),
+        _written_beside(_LOGGED, "ROOT a = f32[8] negate(x)"),
+    ),
     "what decides on a branch": (_asked(True), _asked(False)),
     "what is returned, and updated": (
         _module(f"v = {_UPDATE}(q, u, z)", f"{_RETURNED}(q, v)"),

@@ -145,27 +145,25 @@ class LocalBuffers:
             handed = self.callees.handed(body, operands, at)
             if handed is not None and handed in self.version:
                 self._share(handed, spot)
+                # Who calls this computation has to know, too, whose buffer is overwritten and handed back.
+                self.writes.append(InPlaceWrite(i.name, spot, handed, optional=True))
 
     def share_with_callees(self, others: Mapping[str, LocalBuffers]) -> None:
-        """Where a call or conditional makes a result in the buffer of an operand, so it does inside: what is returned
-        is written into the buffer of that parameter."""
-        for i in self.computation.instructions:
-            if i.opcode not in ("call", "conditional"):
+        """Where what a call, a conditional or an operation in flight makes lies in the buffer of an operand, so it does
+        inside: what is returned is written into the buffer of that parameter."""
+        for spot, version in self.version.items():
+            i = self.computation.by_name[spot[0]]
+            if spot != version or spot[1][:1] == (UNSEEN,) or i.opcode == "while":
                 continue
-            for body, operands in self.callees.bodies(i):
+            for body, operands, at in self.callees.handing_back(spot):
                 inner = others.get(body)
-                numbered = {p.parameter_number: p.name for p in inner.computation.parameters} if inner else {}
-                given = [
-                    (self.buffer(spot), (numbered[n], spot[1]))
-                    for n, operand in enumerate(operands)
-                    for spot in self.leaves(operand)
-                    if n in numbered
-                ]
-                made = [spot for spot in self.leaves(i.name) if inner is not None and self.version[spot] == spot]
-                for spot in made:
-                    for buffer, parameter in given:
-                        if inner is not None and buffer == self.buffer(spot):
-                            inner._share(parameter, (inner.computation.root_name, spot[1]))
+                for p in inner.computation.parameters if inner is not None else ():
+                    number = p.parameter_number or 0
+                    name, index = operands[number] if number < len(operands) else (i.name, (UNSEEN,))
+                    for given in self.leaves(name):
+                        inside = given[1][: len(index)] == index and self.buffer(given) == self.buffer(spot)
+                        if inner is not None and inside:
+                            inner._share((p.name, given[1][len(index) :]), (inner.computation.root_name, at))
 
     def one_part(self, loop: Instruction, a: ShapeIndex, b: ShapeIndex) -> bool:
         """Both parts of a loop's state hold one value at first and after every turn."""
@@ -181,16 +179,20 @@ class LocalBuffers:
 
     def _same_part_of_a_result(self, spot: Spot) -> Spot | None:
         """An earlier part of what a call, a branch or an operation in flight returns that is the same array."""
-        (name, index), found = spot, set[ShapeIndex]()
-        if self.computation.by_name[name].opcode == "while":
+        name, index = spot
+        backs = () if self.computation.by_name[name].opcode == "while" else self.callees.handing_back(spot)
+        ones = [self.summaries[body].one if body in self.summaries else {} for body, _, _ in backs]
+        if not backs or any(at not in one for one, (_, _, at) in zip(ones, backs, strict=True)):
             return None
-        for body, _, at in self.callees.handing_back(spot):
-            first = self.summaries[body].one.get(at) if body in self.summaries else None
-            if first is None:
-                return None
-            found.add((*index[: len(index) - len(at)], *first))
-        earlier = (name, found.pop()) if len(found) == 1 else None
-        return earlier if earlier in self.version else None
+        at = backs[0][2]
+        before = index[: len(index) - len(at)]
+        # One array in every body, whichever further parts of its result are that array, too.
+        for _, earlier in self.leaves(name):
+            inside = earlier[len(before) :]
+            one_array = earlier < index and all(one.get(inside, inside) == one[at] for one in ones)
+            if one_array and earlier[: len(before)] == before and (name, earlier) in self.version:
+                return name, earlier
+        return None
 
     def _passed_on(self, i: Instruction, spot: Spot) -> Spot | None:
         """The spot whose version a body hands back untouched."""

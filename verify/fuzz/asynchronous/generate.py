@@ -75,7 +75,7 @@ _TEMPLATES: Final[dict[str, tuple[tuple[Type | None, str], ...]]] = {
 _VALUES: Final = Style(
     ("pass",) * 3 + ("start", "own", "odd") * 2 + ("start", "update", "fusion", "declare", "advance", "advance", "land")
 )
-_BRANCHES: Final = Style(("hand",))
+_BRANCHES: Final = Style(("hand",) * 6, nested=("call", "branch"))
 _TOUCHED: Final = ("read", "write", "write", "replace", "replace", "body", "choice")
 _UNDER_WAY: Final = ("begin", "begin", "peek", "peek", "advance", "land")
 _FORMS: Final = (*OWN, *ONE, *ONE[1:3])
@@ -134,7 +134,7 @@ def _computation(b: Body, given: Sequence[Type], result: Type, suffix: str = "",
 def _step(b: Body) -> None:
     """One of the kinds of steps that the computation takes, where it can be taken."""
     m, f = b.module, b.module.one_of(b.flying) if b.flying else None
-    kinds = (*b.style.kinds, *("call", "while", "branch") * 2 * (b.depth > 0))
+    kinds = (*b.style.kinds, *b.style.nested * 2 * (b.depth > 0))
     refused = ("begin",) if len(b.flying) > 1 else ("peek", "advance", "carry", "land") if f is None else ()
     kind = m.one_of([k for k in kinds if k not in refused])
     match m.one_of(kind) if isinstance(kind, tuple) else kind:
@@ -285,7 +285,7 @@ def branch_modules(draw: Draw) -> str:
     b.add(PAIR, "parameter(0)", "p")
     b.add(S, "parameter(1)", "k")
     shape: Type = m.one_of((PAIR, (F, F, F), (PAIR, F)))
-    names = [_computation(b, (PAIR,), shape) for _ in range(m.number(2, 3))]
+    names = [_computation(b, (PAIR,), shape, depth=m.one_of((0, 0, 1, 2))) for _ in range(m.number(2, 3))]
     text = f"conditional(k{', p' * len(names)}), branch_computations={{{', '.join(names)}}}"
     return m.text("branches", b, b.add(shape, text, "c"), "" if m.chance(6) else ", is_scheduled=true")
 

@@ -58,12 +58,6 @@ class Hazards:
             mended = [f"  mended by a copy of one of them in {one}"]
             self._add("hazard-overwrite", name, Sentence(said, {}, mended))
 
-    def only(self, words: str) -> Hazards:
-        """Without the sentences that do not hold these words."""
-        kept = {key: [s for s in found if words in s.first] for key, found in self.broken.items()}
-        self.broken = {key: found for key, found in kept.items() if found}
-        return self
-
     def _add(self, claim: str, name: str, sentence: Sentence) -> None:
         self.broken.setdefault((claim, name), []).append(sentence)
 

@@ -8,8 +8,8 @@ without their number, as the sets of steps that can have run when one runs; a sc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, product
 from typing import Final
@@ -60,6 +60,16 @@ class Flight:
     writes: frozenset[Cell]
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a caller knows of a computation's arguments. Their parts are counted by the parameter's number first."""
+
+    equal: dict[Index, list[Index]]
+    """For each part all that are one array with it."""
+    lies: list[tuple[Index, Index]]
+    """Parts of the result that lie in the buffer of a part of an argument."""
+
+
 @dataclass(slots=True)
 class _Chain:
     """An operation in flight while the steps are made: the openings so far, each with what it reads."""
@@ -88,9 +98,8 @@ _MOVING: Final = ("parameter", "tuple", "get-tuple-element", "opt-barrier", "con
 class Program:
     """The steps of a computation, its flights, and what each value lies in. Parameters lie apart from one another."""
 
-    def __init__(self, module: Module, computation: Computation, lies: Iterable[tuple[Index, Index]] = ()) -> None:
-        """`lies`: parts of the result that callers have lie in the buffers of parts of their arguments, these counted
-        by the parameter's number first."""
+    def __init__(self, module: Module, computation: Computation, given: Sequence[Given] = ()) -> None:
+        """`given`: what callers say of the arguments."""
         self.module, self.computation = module, computation
         self.scheduled = module.attributes.flag("is_scheduled")
         self.flights: list[Flight] = []
@@ -102,7 +111,12 @@ class Program:
         """Buffers that are one with another one."""
         self._ran: list[tuple[str, Cells, Cells]] = []
         """Computations that calls and conditionals run: what each is given, and where its result lies afterwards."""
-        self._count = 0
+        self._count = self._depth = 0
+        self._arguments: dict[Index, Cell] = {}
+        self._equal: dict[Index, Index] = {}
+        """Parts of arguments that are one array whoever calls, each with the first of them."""
+        for part in given[0].equal if given else ():
+            self._equal[part] = min(set(given[0].equal[part]).intersection(*(g.equal[part] for g in given)))
         self._chain: dict[str, _Chain] = {}
         self.steps = [Step(i.name, waits_of(i)) for i in computation.instructions]
         self.values = self._carried_out(computation, [], self.steps)
@@ -114,7 +128,7 @@ class Program:
                 taken = parameters[said.operand][said.operand_index]
                 self._join(taken, self.returned[said.output_index])
                 self.donated.add(taken.buffer)
-        for at, (number, *inside) in lies:
+        for at, (number, *inside) in (pair for g in given for pair in g.lies):
             self._join(parameters[number][tuple(inside)], self.returned[at])
         self.donated = {self._one(buffer) for buffer in self.donated}
 
@@ -130,12 +144,13 @@ class Program:
     def buffer(self, cell: Cell) -> int:
         return self._one(cell.buffer)
 
-    def inside(self) -> Iterator[tuple[str, Index, Index]]:
-        """Computations that this one calls or branches to, each with a part of its result and the part of an argument
-        whose buffer it lies in."""
-        for name, given, result in self._ran if self.scheduled else ():
-            for at, cell in result.items():
-                yield from ((name, at, of) for of, c in given.items() if self.buffer(c) == self.buffer(cell))
+    def inside(self) -> Iterator[tuple[str, Given]]:
+        """Computations that this one calls or branches to, each with what is said of its arguments and result."""
+        for name, given, result in self._ran:
+            equal = {a: [b for b in given if given[a] == given[b]] for a in given}
+            made = [(at, cell) for at, cell in result.items() if cell not in given.values()]
+            lies = [(at, a) for at, cell in made for a in given if self.buffer(given[a]) == self.buffer(cell)]
+            yield name, Given(equal, lies if self.scheduled else [])
 
     @cached_property
     def moments(self) -> list[tuple[frozenset[str], Step]]:
@@ -154,11 +169,21 @@ class Program:
         values: dict[str, Cells] = {}
         for i, step in zip(body.instructions, steps, strict=True):
             if i.opcode == "parameter":
-                own = {at: self._made(Step(i.name, frozenset())) for at in _arrays(i.shape)}
-                values[i.name] = given[i.parameter_number or 0] if given else own
+                values[i.name] = given[i.parameter_number or 0] if given else self._own(i)
             else:
                 values[i.name] = self._result(body, i, [values[o] for o in i.operands], step)
         return values
+
+    def _own(self, i: Instruction) -> Cells:
+        """A parameter, which lies apart from all others, but for what is one array whoever calls."""
+        number = i.parameter_number or 0
+        for at in _arrays(i.shape):
+            first = self._equal.get((number, *at), (number, *at))
+            if first not in self._arguments:
+                names = {p.parameter_number: p.name for p in self.computation.parameters}
+                self._arguments[first] = self._made(Step(names[first[0]], frozenset()))
+            self._arguments[number, *at] = self._arguments[first]
+        return {at: self._arguments[number, *at] for at in _arrays(i.shape)}
 
     def _made(self, step: Step, buffer: int | None = None) -> Cell:
         """A new content, in a new buffer or in this one."""
@@ -210,14 +235,21 @@ class Program:
     def _inside(self, name: str, given: Sequence[Cells], step: Step) -> Cells:
         """Carries out a body as a part of one step; what its result lies in."""
         body = self.module.by_name[name]
-        return self._carried_out(body, given, [step] * len(body.instructions))[body.root_name]
+        self._depth += 1
+        found = self._carried_out(body, given, [step] * len(body.instructions))[body.root_name]
+        self._depth -= 1
+        return found
+
+    def _run(self, name: str, given: Sequence[Cells], result: Cells) -> None:
+        if not self._depth:
+            self._ran.append((name, {(n, *at): c for n, g in enumerate(given) for at, c in g.items()}, result))
 
     def _bodies(self, i: Instruction, given: list[Cells], step: Step) -> tuple[Cells, Lies]:
         """What a call, loop or conditional hands on, and which of the rest lies in the buffers of operands."""
         if i.opcode == "call":
             (name,) = named(i, "to_apply")
             out = self._inside(name, given, step)
-            self._ran.append((name, {(n, *at): c for n, g in enumerate(given) for at, c in g.items()}, out))
+            self._run(name, given, out)
             return out, {}
         if i.opcode == "while":
             # A loop that changes a part of its state writes it back where it came from.
@@ -225,18 +257,19 @@ class Program:
             step.reads += [c for at, c in given[0].items() if after[at] != c]
             kept = {at: c for at, c in given[0].items() if after[at] == c}
             return kept, {at: (c, False) for at, c in given[0].items() if at not in kept}
-        names = named(i, "branch_computations")
+        names = named(i, *_BRANCHES)
         ends: list[Cells] = []
         for name, g in zip(names, given[1:], strict=True):
             within = Step(step.name, frozenset())
             ends.append(self._inside(name, [g], within))
             touched = {self.buffer(c) for c in (*within.reads, *within.writes)}
             step.reads += [c for c in g.values() if self.buffer(c) in touched]
+            outside = {self.buffer(c) for c in g.values()}
+            step.writes += [c for c in within.writes if self.scheduled and self.buffer(c) in outside]
         if self.scheduled:
             out = self._meeting(given[1:], ends, step)
-            self._ran += [
-                (name, {(0, *at): c for at, c in g.items()}, out) for name, g in zip(names, given[1:], strict=True)
-            ]
+            for name, g in zip(names, given[1:], strict=True):
+                self._run(name, [g], out)
             return out, {}
         out = {at: c for at, c in ends[0].items() if all(end[at] == c for end in ends)}
         if len(out) < len(ends[0]):  # what only some branches hand on is copied into the result
@@ -287,28 +320,33 @@ class Program:
             self.flights.append(Flight(opening, i.name, tuple(chain.links), frozenset(reads), chain.output))
 
 
+_BRANCHES: Final = ("branch_computations", "true_computation", "false_computation")
 _RUN: Final = ("async-start", "call-start")
 
 Disagreement = tuple[str, str, str, Index, Index]
 """A conditional, a branch that puts two parts of the result into one buffer, one that does not, and the parts."""
 
 
-def programs(module: Module) -> tuple[dict[str, Program], dict[str, list[Disagreement]]]:
-    """The computations of a module, each with what its callers say of where its result lies; and of each the
-    conditionals with branches that disagree on what is one buffer."""
-    told: dict[str, dict[tuple[Index, Index], None]] = {c.name: {} for c in module.computations}
+def programs(module: Module, alone: bool = False) -> tuple[dict[str, Program], dict[str, list[Disagreement]]]:
+    """The computations that a module runs, each with what its callers say of where its result lies; and of each the
+    conditionals with branches that disagree on what is one buffer. `alone`: bodies do not hear where results lie."""
+    told: dict[str, list[Given]] = {c.name: [] for c in module.computations}
     own: dict[str, Program] = {}
+    named_so_far = {module.entry_name}
     for c in reversed(module.computations):  # what is called stands before its callers
+        if c.name not in named_so_far:
+            continue  # nobody runs it
+        named_so_far.update(name for i in c.instructions for name in i.attributes.computations())
         own[c.name] = Program(module, c, told[c.name])
-        for name, at, of in own[c.name].inside():
-            told[name].setdefault((at, of))
-    shown = {name: own[name] for name in module.by_name}
-    return shown, {c.name: list(_disagreements(c, own)) for c in module.computations}
+        for name, given in own[c.name].inside():
+            told[name].append(replace(given, lies=[]) if alone else given)
+    shown = {name: own[name] for name in module.by_name if name in own}
+    return shown, {name: list(_disagreements(module.by_name[name], own)) for name in own}
 
 
 def _disagreements(computation: Computation, own: dict[str, Program]) -> Iterator[Disagreement]:
     for i in computation.instructions:
-        names = named(i, "branch_computations") if i.opcode == "conditional" else ()
+        names = named(i, *_BRANCHES) if i.opcode == "conditional" else ()
         lie = {name: {at: own[name].buffer(c) for at, c in own[name].returned.items()} for name in names}
         for one, other in product(names, repeat=2):
             for p, q in combinations(lie[one], 2):

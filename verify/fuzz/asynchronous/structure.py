@@ -52,6 +52,8 @@ class Style:
     kinds: tuple[str | tuple[str, ...], ...] = ()
     forms: tuple[Form, ...] = ()
     ways: tuple[str, ...] = ("barrier",)
+    nested: tuple[str, ...] = ("call", "while", "branch")
+    """What runs computations that are drawn, too."""
 
 
 class Drawn(Writer):

@@ -82,20 +82,31 @@ def _covered(expected: set[Key]) -> list[str]:
     return sorted({f"{claim} broken" for claim, _ in expected})
 
 
-_JOINED: Final = "returns one buffer for"
 _HAZARDS: Final = ("hazard-operand", "hazard-output", "hazard-overwrite", "hazard-donation")
 
 
+def _shown(module: Module, alone: bool = False) -> list[Hazards]:
+    own, disagreements = programs(module, alone)
+    return [Hazards(program, () if alone else disagreements[name]) for name, program in own.items()]
+
+
 def _flights(module: Module, text: str) -> tuple[str, ...]:
-    own, disagreements = programs(module)
-    shown = [Hazards(program, disagreements[name]) for name, program in own.items()]
     said = list(judge(module, lambda name: name in _HAZARDS, lambda name: name in _HAZARDS))
-    if any(h.broken for h in shown[:-1]):
-        # What a broken body leaves there is told in one way of several; here only what the branches make of it.
-        entry, shown = module.entry_name, shown[:-1] + [h.only(_JOINED) for h in shown[-1:]]
-        said = [j for j in said if j.place.computation != entry or _JOINED in (j.problem or _JOINED)]
+    broken, spoiled = set[str](), set[Key]()
+    for h in _shown(module, alone=True)[:-1]:  # callees first
+        if h.broken and not broken.intersection(name for name, _ in h.program.inside()):
+            spoiled |= {(claim, f"{h.computation.name}.{name}") for claim, name in h.broken}
+        if h.broken:
+            broken.add(h.computation.name)
+    if spoiled:
+        # What callers make of a body that is broken by itself can be told in many ways.
+        compare("bodies", spoiled, found(j for j in said if key_of(j) in spoiled), set())
+        return ("bodies", *_covered(spoiled))
+    shown = _shown(module)
     expected = {(claim, f"{h.computation.name}.{name}") for h in shown for claim, name in h.broken}
-    rounds = {key_of(j) for j in said if ARGUMENTS.match(j.problem or "") and _opcode(module, j) == "while"}
+    arguments = [j for j in said if ARGUMENTS.match(j.problem or "")]
+    # Of other bodies the same is told inside of them, too.
+    rounds = {key_of(j) for j in arguments if expected or _opcode(module, j) == "while"}
     how = "scheduled" if module.attributes.flag("is_scheduled") else "unscheduled"
     compare(f"{how} modules", expected, found(said), rounds)
     for hazards in shown:
