@@ -276,7 +276,8 @@ def _added(shape: str) -> str:
     """A library adds its product in the place of x."""
     text = """%a = f32[4,4]{1,0} parameter(0)
   %x = THIS custom-call(%a), custom_call_target="make"
-  %y = f32[4,4]{1,0} custom-call(%a, %a, %x), custom_call_target="__cublas$gemm", backend_config={"beta":1}
+  %y = f32[4,4]{1,0} custom-call(%a, %a, %x), custom_call_target="__cublas$gemm",
+    backend_config={"gemm_backend_config":{"beta":1}}
   ROOT %o = f32[4,4]{1,0} negate(%y)"""
     return entry(text, "a: f32[4,4]", "f32[4,4]").replace("THIS", shape)
 

@@ -92,15 +92,16 @@ def _calling(operands: str, target: str, rest: str) -> str:
 _DECLARED: Final = "output_to_operand_aliasing={{}: (0, {})}"
 
 
+_BETA: Final = 'backend_config={"gemm_backend_config":{"beta":0.5}}'
+
+
 def _declared(what: str, operands: str) -> Planted:
     plain = _calling("%x, %a", "library", _DECLARED)
     return Planted(what, _calling(operands, "library", _DECLARED), _OVER, _OVER, comes_to="unknown", sound=plain)
 
 
 def _multiplied(what: str, config: str) -> Planted:
-    wrong, right = (
-        _calling("%a, %a, %x", "__cublas$gemm", f"backend_config={text}") for text in (config, '{"beta":0.5}')
-    )
+    wrong, right = (_calling("%a, %a, %x", "__cublas$gemm", said) for said in (f"backend_config={config}", _BETA))
     return Planted(what, wrong, _OVER, _OVER, comes_to="unknown", sound=right)
 
 
@@ -108,9 +109,11 @@ LIBRARIES: Final = [
     _declared("a declared alias of what is another operand, too", "%x, %x"),
     _declared("a declared alias of what a bitcast hands over as well", "%x, %b"),
     _declared("a declared alias of what stands in a tuple, too", "%x, %t"),
-    _multiplied("a factor in a note", '{"note":"\\"beta\\":1","beta":0}'),
-    _multiplied("a factor that is no number", '{"beta":1e-e}'),
-    _multiplied("a factor of nothing", '{"beta":0}'),
+    _multiplied("a factor in a note", '{"gemm_backend_config":{"note":"\\"beta\\":1","beta":0}}'),
+    _multiplied("a factor that is no number", '{"gemm_backend_config":{"beta":1e-e}}'),
+    _multiplied("a factor of another field", '{"other":{"beta":1},"gemm_backend_config":{"beta":0}}'),
+    _multiplied("a factor of no field", '{"beta":1}'),
+    _multiplied("a factor of nothing", '{"gemm_backend_config":{"beta":0}}'),
 ]
 
 
@@ -247,7 +250,7 @@ def _wide(what: str, step: str, sound: Together = _OVER, other: str = "", header
     return Planted(what, hlo, _OVER, sound, edit=shifted, comes_to="unknown" if "custom" in step else "refuted")
 
 
-_BLAS: Final = '%y = W custom-call(%a, %a, %x), custom_call_target="__cublas$gemm", backend_config={"beta":1}'
+_BLAS: Final = f'%y = W custom-call(%a, %a, %x), custom_call_target="__cublas$gemm", {_BETA}'
 _LIBRARY_SUM: Final = "%y = W all-reduce(%x), replica_groups={{0,1}}, to_apply=%sum"
 _PAIR_OF: Final = """%fz (p: f32[2,4]) -> (f32[2,4], f32[DIMS]) {
   %p = f32[2,4]{1,0} parameter(0)
@@ -487,7 +490,8 @@ _STARTED: Final = entry(
 """,
 )
 _FIRST_FACTOR, _LAST_TERM = (
-    _calling(o, "__cublas$gemm", 'backend_config={"beta":0.5}') for o in ("%x, %a, %a", "%a, %a, %x")
+    _calling(o, "__cublas$gemm", 'backend_config={"gemm_backend_config":{"beta":0.5}}')
+    for o in ("%x, %a, %a", "%a, %a, %x")
 )
 
 _OF_A_TUPLE: Final = _calling("%t", "library", _DECLARED.replace("(0, {})", "(0, {0})"))

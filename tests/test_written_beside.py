@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from itertools import combinations
 from pathlib import Path
 
 import pytest
+from memory_cases import judged, roomy_plan
 from red_pairs import entry
 from spec_texts import check_maps_text
 
+from hloproof.claims.asynchronous import judge
 from hloproof.cli import run
 from hloproof.equivalence import decide
 from hloproof.models.hlo.attributes import Attributes, Word
@@ -217,10 +220,10 @@ def test_what_is_written_is_silent_read_promised_or_unknown(opcode: str) -> None
     """By the table, for each of its names and for one that it has not."""
     rows = rows_of(CONFIGURATION)
     for name in {"foo", *(n for row in rows for n in row.names)}:
-        said = f'{{"{name}":"x"}}'
-        if "." in name:
-            outer, inner = name.split(".")
-            said = f'{{"{outer}":{{"{inner}":"x"}}}}'
+        value: object = "x"
+        for part in reversed(name.split(".")):
+            value = {part: value}
+        said = json.dumps(value)
         if name == TRIP_COUNT:
             said = f'{{"{name}":{{"n":"3"}}}}'
         made = Instruction("i", opcode, ArrayShape("f32", ()), attributes=Attributes((("backend_config", Word(said)),)))
@@ -463,3 +466,114 @@ def test_what_is_written_beside_a_module_is_held_to_a_list(said: str) -> None:
     assert decide(parse_module(plain), parse_module(text), "exact").verdict == "unknown"
     silent = plain.replace("HloModule m", 'HloModule m, frontend_attributes={fingerprint_before_lhs="1"}')
     assert decide(parse_module(plain), parse_module(silent), "exact").verdict == "proved"
+
+
+STATE = "(f32[8], u32[], token[])"
+ADD = "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n"
+PAIRS = '_xla_send_recv_source_target_pairs="{{0,1}}"'
+
+
+def exchanging(of_send: str = "", of_done: str = "", of_sum: str = "", of_sine: str = "") -> str:
+    """A send, a sum over both devices, and a sine: what is said beside each."""
+
+    def said(text: str, first: str = "") -> str:
+        whole = ",".join(t for t in (first, text) if t)
+        return whole and f", frontend_attributes={{{whole}}}"
+
+    return (
+        "HloModule m, is_scheduled=true, replica_count=2\n" + ADD + "ENTRY e {\n  p = f32[8] parameter(0)\n"
+        f"  t = token[] after-all()\n  r = {STATE} recv(t), channel_id=1{said('', PAIRS)}\n"
+        f"  s = {STATE} send(p, t), channel_id=1{said(of_send, PAIRS)}\n"
+        "  sd = token[] send-done(s), channel_id=1\n"
+        f"  rd = (f32[8], token[]) recv-done(r), channel_id=1{said(of_done)}\n"
+        "  x = f32[8] get-tuple-element(rd), index=0\n"
+        f"  y = f32[8] all-reduce(x), replica_groups={{}}, to_apply=add{said(of_sum)}\n"
+        f"  ROOT z = f32[8] sine(y){said(of_sine)}\n}}\n"
+    )
+
+
+def of_claim(text: str, name: str) -> set[str]:
+    found = judge(parse_module(text), lambda claim: claim == name, lambda _: False)
+    return {str(j.found.verdict) for j in found}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        (exchanging(of_send='foo="1"'), exchanging(of_send='_xla_send_recv_pipeline="1"')),
+        (exchanging(of_send='foo="1"'), exchanging(of_send='_scheduling_group_id="1"')),
+        (exchanging(of_send='x="_xla_send_recv_pipeline=1"'), exchanging(of_send='xla.sdy.x="y=1"')),
+        (exchanging(of_sum='foo="1"'), exchanging(of_sum='combiner_key="1"')),
+        (exchanging(of_sum='foo="1"'), exchanging(of_sine='foo="1"')),
+    ],
+)
+def test_who_waits_for_whom_is_not_known_where_words_of_an_exchange_are_not(wrong: str, right: str) -> None:
+    """What stands beside an operation that is over before the next begins is nothing to them."""
+    assert of_claim(wrong, "collective-deadlock") == {"unknown"}
+    assert of_claim(right, "collective-deadlock") == {"proved"}
+
+
+def in_flight(of_start: str = "", of_done: str = "", of_sine: str = "") -> str:
+    return (
+        "HloModule m, is_scheduled=true\nENTRY e {\n  p = f32[8] parameter(0)\n"
+        f"  s = (f32[8], f32[8], u32[]) copy-start(p){of_start}\n  q = f32[8] sine(p){of_sine}\n"
+        f"  d = f32[8] copy-done(s){of_done}\n  ROOT r = f32[8] add(d, q)\n}}\n"
+    )
+
+
+def test_what_is_in_flight_is_held_until_nobody_knows_when_words_of_it_are_not_known() -> None:
+    claims = ("hazard-operand", "hazard-output", "hazard-overwrite")
+    for said in (f", {FOO}", ', backend_config={"foo":1}'):
+        for text in (in_flight(said), in_flight("", said)):
+            assert [of_claim(text, c) for c in claims if of_claim(in_flight(), c)] == [{"unknown"}] * sum(
+                bool(of_claim(in_flight(), c)) for c in claims
+            )
+    for text in (in_flight(), in_flight("", "", f", {FOO}"), in_flight(', backend_config={"is_sync":true}')):
+        assert set().union(*(of_claim(text, c) for c in claims)) == {"proved"}
+
+
+CHAINED = """HloModule m, is_scheduled=true
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %s = (f32[8]{0}, f32[8]{0}, u32[]) copy-start(%a)START
+  %b = f32[8]{0} sine(%a)
+  %c = f32[8]{0} negate(%b)NEGATE
+  %d = f32[8]{0} copy-done(%s)
+  ROOT %r = f32[8]{0} add(%c, %d)
+}
+"""
+
+
+def test_a_plan_holds_where_it_is_known_what_is_done_in_the_place_of_what() -> None:
+    def verdicts(start: str, negate: str) -> dict[str, set[str]]:
+        text = CHAINED.replace("START", start).replace("NEGATE", negate)
+        out: dict[str, set[str]] = {}
+        for result in judged(text, roomy_plan(text, (("c", "b"),))):
+            out.setdefault(result.claim, set()).add(str(result.verdict))
+        return out
+
+    plain = verdicts("", "")
+    assert plain["plan-in-place"] == plain["plan-interference"] == {"proved"}
+    assert verdicts("", f", {FOO}")["plan-in-place"] == {"unknown"}
+    flying = verdicts(f", {FOO}", "")
+    assert flying["plan-in-place"] == flying["plan-interference"] == {"unknown"}
+    assert flying["plan-size"] == plain["plan-size"] == {"proved"}
+
+
+def placed(words: str) -> str:
+    return fused(f'backend_config={{"fusion_backend_config":{{"kind":"__dynamic_memcpy",{words}}}}}')
+
+
+@pytest.mark.parametrize(
+    ("words", "verdict", "told"),
+    [
+        ('"dynamic_memcpy_config":{"depends_on_loop":true,"src_offset_bytes":["0","4"]}', "proved", True),
+        ('"cudnn_fusion_config":{"plan_id":"3"}', "proved", False),
+        ('"cudnn_fusion_config":{"plan_id":"3","kind":"CONV_WGRAD"}', "unknown", False),
+    ],
+)
+def test_what_a_fusion_is_made_by_is_told_field_by_field(words: str, verdict: str, told: bool) -> None:
+    """A plan number says nothing; that the library is to take it for a gradient may."""
+    found = decide(parse_module(fused("")), parse_module(placed(words)), "exact")
+    assert (found.verdict, bool(found.axioms)) == (verdict, told)

@@ -38,11 +38,14 @@ CONFIGURATION: Final = """
 * | silent | reification_cost | an estimate of time
 * | silent | outer_dimension_partitions | how many threads share the work
 * | silent | sizes | the tiles of a kernel
+* | silent | native_emitter_backend_config | by what the kernel is made
 fusion | silent | fusion_config.kind | which kernel is made
 fusion | silent | fusion_backend_config.kind fusion_backend_config.triton_gemm_config | which kernel is made
 fusion | silent | fusion_backend_config.block_level_fusion_config | the tiles of a kernel
 fusion | silent | fusion_backend_config.custom_fusion_config | which kernel does what the computation says
-fusion | silent | fusion_backend_config.cudnn_fusion_config fusion_backend_config.reification_cost | which plan is taken
+fusion | silent | fusion_backend_config.cudnn_fusion_config.plan_id | which plan is taken
+fusion | silent | fusion_backend_config.reification_cost | an estimate of time
+fusion | promise | fusion_backend_config.dynamic_memcpy_config | which bytes a copy in its place moves in each turn
 @collective | silent | collective_backend_config.is_sync collective_backend_config.is_pipelined | when it runs
 @collective | silent | collective_backend_config.no_parallel_custom_call | when it runs
 @collective | silent | collective_backend_config.reification_cost | an estimate of time
@@ -58,7 +61,13 @@ one of these. Of a name that stands here without a dot everything below is meant
 
 FRONTEND: Final = """
 * | silent | xla.sdy.* | where parts of arrays lie
-* | silent | _xla_compute_type _xla_stream_annotation _scheduling_group_id | where and when it runs
+* | silent | _xla_compute_type _xla_stream_annotation _scheduling_group_id scheduling_group | where and when it runs
+* | silent | keep_original_sequence_order_in_group scheduler_hint | when it runs
+* | silent | _xla_buffer_placement | where an array lies
+* | silent | _xla_last_modifying_pass xla_interned_metadata | notes of who wrote it
+@collective | silent | collective_group_key combiner_key | what is begun together
+@caller | silent | _collectives_group | what is begun together
+parameter | silent | neff_input_names | the name of what is given
 * | silent | inlineable xla_cpu_small_call MUST_FUSE MAXIMAL_FUSE | how it is compiled
 * | silent | _xla_collective_matmul fingerprint_before_lhs | how it is compiled
 * | silent | grad_x grad_y | of which argument it is a gradient
@@ -100,6 +109,8 @@ class NamesRow:
                 return _ASYNCHRONOUS.fullmatch(opcode) is not None
             case "@permute":
                 return opcode.startswith(("collective-permute", "async-"))
+            case "@caller":
+                return opcode in ("call", "async-start", "async-update", "async-done")
             case "@slice":
                 return opcode in _SLICES
         return opcode == self.opcodes
@@ -146,9 +157,30 @@ def beside(i: Instruction) -> tuple[Beside, ...]:
     return tuple(out)
 
 
+def is_silent_attribute(opcode: str, name: str) -> bool:
+    """Whether what frontends hand through under this name has no meaning."""
+    return kind_of(opcode, name, _FRONTEND) == "silent"
+
+
 def unknown_beside(i: Instruction) -> tuple[str, ...]:
     """What is written beside the instruction and is not known here: names, and whose they are."""
     return tuple(f"{b.name} of {i.opcode}" for b in beside(i) if b.kind == "unknown")
+
+
+_RUNS_OTHERS: Final = frozenset({"while", "conditional", "call"})
+
+
+def unknown_of_order(module: Module) -> frozenset[str]:
+    """What is not known beside operations of which others wait: those that are not over when the next one begins, that
+    devices do together, or that run other computations. Nobody can say when such an operation is over, and what it
+    holds until then."""
+    return frozenset(
+        name
+        for c in module.computations
+        for i in c.instructions
+        if i.opcode in _RUNS_OTHERS | _PEERS or _COLLECTIVE.fullmatch(i.opcode) or _ASYNCHRONOUS.fullmatch(i.opcode)
+        for name in unknown_beside(i)
+    )
 
 
 def unknown_in(module: Module) -> frozenset[str]:
@@ -277,16 +309,16 @@ def _counted(opcode: str, name: str, value: Any) -> list[Beside]:
         return [] if value is None else [_said(_as_known(name), "promise", value)]
     if _is_default(value):
         return []
-    if isinstance(value, dict) and value:
-        below = {f"{name}.{inner}": v for inner, v in value.items()}
-        kinds = {path: kind_of(opcode, path, _CONFIGURATION) for path in below}
-        if any(k != "unknown" for k in kinds.values()):
-            return [
-                _said(path, "unknown", v)
-                for path, v in below.items()
-                if kinds[path] == "unknown" and not _is_default(v)
-            ]
+    if isinstance(value, dict) and value and _leads_on(opcode, name):
+        return [b for inner, v in value.items() for b in _counted(opcode, f"{name}.{inner}", v)]
     return [_said(name, "unknown", value)]
+
+
+def _leads_on(opcode: str, name: str) -> bool:
+    """Whether the table names fields below this one."""
+    depth = name.count(".") + 1
+    longer = (n.split(".") for r in _CONFIGURATION if r.means(opcode) for n in r.names)
+    return any(len(parts) > depth and _same(name, ".".join(parts[:depth])) for parts in longer)
 
 
 def stated(value: AttributeValue | None, name: str) -> Any:

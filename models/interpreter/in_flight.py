@@ -6,12 +6,14 @@ import re
 from typing import Final
 
 from hloproof.models.hlo.attributes import DevicePairs, Word
+from hloproof.models.hlo.beside import frontend_entries
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 from hloproof.models.interpreter.step import Step
 from hloproof.models.interpreter.value import InFlight, Value, filled
 
-_PAIRS: Final = re.compile(r"source_target_pairs=[\"']?\{((?:\s*\{\s*\d+\s*,\s*\d+\s*\}\s*,?)*)\s*\}")
+_SAID_OF_DEVICES: Final = "_xla_send_recv_source_target_pairs"
+_PAIRS: Final = re.compile(r"\s*\{((?:\s*\{\s*\d+\s*,\s*\d+\s*\}\s*,?)*)\s*\}\s*")
 _PAIR: Final = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
 
 
@@ -23,7 +25,8 @@ def source_device(i: Instruction, device: int) -> int | None:
         named = [(s, t) for s, t in pairs.pairs]
     else:
         attributes = i.attributes.get("frontend_attributes")
-        found = _PAIRS.search(attributes.text) if isinstance(attributes, Word) else None
+        said = frontend_entries(attributes.text) if isinstance(attributes, Word) else None
+        found = _PAIRS.fullmatch((said or {}).get(_SAID_OF_DEVICES, ""))
         if found is None:
             return None
         named = [(int(s), int(t)) for s, t in _PAIR.findall(found.group(1))]

@@ -14,14 +14,14 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from hloproof.models.dataflow.async_chain import AsyncChains, link_of, text_of
+from hloproof.models.dataflow.async_chain import AsyncChains, link_of
 from hloproof.models.dataflow.value_flow import called
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Aliasing, BufferDonor
+from hloproof.models.hlo.beside import stated
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import OpaqueShape, TokenShape
 from hloproof.models.memory.assignment import Key
-from hloproof.models.memory.configuration import objects_of
 from hloproof.models.memory.forwarding import CALLS, PASS_ON
 from hloproof.models.memory.order import BEFORE, Order, order_of
 from hloproof.models.memory.values import HloValue, HloValues
@@ -121,8 +121,10 @@ class Liveness:
 
     def synchronous(self, start: str) -> bool:
         """The start does all the work, so says its `backend_config` (`"is_sync":true`)."""
-        config = text_of(self.values.instruction[start], "backend_config")
-        said = [o["is_sync"] for o in objects_of(config or "") if "is_sync" in o]
+        config = self.values.instruction[start].attributes.get("backend_config")
+        of_collectives = stated(config, "collective_backend_config")
+        below = of_collectives.get("is_sync") if isinstance(of_collectives, dict) else None
+        said = [word for word in (stated(config, "is_sync"), below) if word is not None]
         return bool(said) and all(word is True for word in said)
 
     # -- reads ------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Final
 
-from hloproof.claims.asynchronous.judgement import Judgement
+from hloproof.claims.asynchronous.judgement import Judgement, unless_said, words_at
 from hloproof.engines.door import HOW, How
 from hloproof.logic.replay import DISAGREE
 from hloproof.memory.complete import COMPLETE, SIZE, complete, sizes
@@ -54,11 +54,13 @@ def judge(
         reason = "the module is not scheduled (is_scheduled=true): a plan holds for one order only"
         return [judged(c, _root(module), unknown=reason) for c in CLAIMS if takes(c)]
     out: list[Judgement] = []
+    words = words_at(module)
     for claims, check in _checks(how):
         if not any(map(takes, claims)):
             continue
         try:
-            out += [j for j in check(plan) if takes(j.claim)]
+            found = [j for j in check(plan) if takes(j.claim)]
+            out += found if RUN.isdisjoint(claims) else unless_said(found, words)
         except NotModelled as reason:
             out += [judged(c, _root(module), unknown=str(reason)) for c in claims if takes(c)]
     if any(j.problem for j in out if j.claim in RUN):

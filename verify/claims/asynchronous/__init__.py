@@ -14,7 +14,7 @@ from hloproof.claims.asynchronous.constant_checks import hazard_constant
 from hloproof.claims.asynchronous.deadlock_checks import collective_deadlock
 from hloproof.claims.asynchronous.hazard_checks import hazard_donation, hazard_operand, hazard_output, hazard_overwrite
 from hloproof.claims.asynchronous.in_place_checks import hazard_in_place
-from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
+from hloproof.claims.asynchronous.judgement import Context, Judgement, judged, unless_said, words_at
 from hloproof.claims.asynchronous.orders import hazard_order
 from hloproof.claims.asynchronous.shape_checks import async_binding, async_done, async_shape
 from hloproof.engines.door import HOW, How
@@ -72,6 +72,7 @@ def judge(
     """
     chosen = [c for c in CLAIMS if wanted(c.name) and (not c.on_request or named(c.name))]
     context: Context | None = None
+    words = words_at(module)
     for claim in chosen:
         try:
             with stage(claim.name):
@@ -79,6 +80,8 @@ def judge(
                 if context is None:
                     context = Context(AsyncChains(module), layout_sensitive, after_copy_insertion, how)
                 found = list(_in_time(claim.check(context)))
+                if claim.name.startswith("hazard-"):
+                    found = list(unless_said(found, words))
         except OutOfTime as error:
             found = [judged(claim.name, HloPosition(module.entry.name, module.entry.root_name), unknown=str(error))]
         yield from found

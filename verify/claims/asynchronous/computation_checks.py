@@ -10,6 +10,7 @@ from hloproof.claims.asynchronous.judgement import Context, Judgement, at_index,
 from hloproof.models.dataflow.async_chain import MAIN_THREAD, AsyncChains, Wrapped, declared_aliases, link_of, text_of
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.hlo.attributes import Aliasing
+from hloproof.models.hlo.beside import frontend_entries
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import BufferShape, Shape, ShapeIndex, TupleShape
 from hloproof.models.hlo.text.shapes import print_shape
@@ -44,8 +45,8 @@ def _wrapped_problem(chains: AsyncChains, start: HloPosition) -> str | None:
     for computation, caller in chains.flow.callers[body.name]:
         if HloPosition(computation.name, caller.name) not in chains.links:
             return f"{body.name} is also called by {caller.name}, a {caller.opcode}"
-    group = text_of(i, "frontend_attributes") or ""
-    if chains.thread(i) != MAIN_THREAD or _GROUP in group:
+    handed = frontend_entries(text_of(i, "frontend_attributes") or "{}") or {}
+    if chains.thread(i) != MAIN_THREAD or _GROUP in handed:
         return None
     extra = [x for x in body.instructions if x.name != body.root_name and x.opcode not in _HARMLESS]
     return f"{body.name} holds {extra[0].name} beside its parameters and root" if extra else None

@@ -21,6 +21,7 @@ from hloproof.claims.asynchronous.device_runs import Ended, ended
 from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.beside import unknown_of_order
 from hloproof.models.hlo.module import device_counts
 
 _MOST_TURNS: Final = 64
@@ -37,6 +38,8 @@ def collective_deadlock(context: Context) -> Iterator[Judgement]:
     if not any(names_devices(i) for c in chains.module.computations for i in c.instructions):
         return
     try:
+        if words := unknown_of_order(chains.module):
+            raise NotModelled(f"what {', '.join(sorted(words))} says")
         once = Schedule(chains, {})
         transfers = once.transfers()
         sure, perhaps = _waiting(once, blocks_of(once)) if transfers else ({}, None)

@@ -12,6 +12,7 @@ from hloproof.claims.asynchronous.device_choices import Choices
 from hloproof.models.dataflow.async_chain import AsyncChains, text_of
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.beside import frontend_entries, is_silent_attribute
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.opcodes import COLLECTIVES
 from hloproof.models.indexing.composition.known_scalars import KnownScalars
@@ -27,17 +28,10 @@ _MEETINGS: Final = frozenset(
 _EXCHANGES: Final = _MEETINGS | {"collective-permute"}
 _MOST_EVENTS: Final = 5000
 _SAID_OF_DEVICES: Final = "_xla_send_recv_source_target_pairs"
-_SAID: Final = re.compile(r'(_xla_send_recv_\w+)=(?:"([^"]*)"|(.*?)(?=,\s*[A-Za-z_][\w.]*=|$))', re.DOTALL)
-"""An attribute of transfers in front of a device, and its value: in quotation marks, or up to the next one."""
 _PAIR: Final = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
 _PAIRS: Final = re.compile(rf"\s*\{{\s*(?:{_PAIR.pattern}(?:\s*,\s*{_PAIR.pattern})*)?\s*\}}\s*")
 _OF_STREAMS: Final = "_xla_send_recv_pipeline"
 """Says on which stream a transfer runs, and nothing of who waits for it."""
-
-
-def _said(i: Instruction) -> dict[str, str]:
-    text = (text_of(i, "frontend_attributes") or "").strip()
-    return {name: quoted or plain for name, quoted, plain in _SAID.findall(text[1:-1])}
 
 
 def names_devices(i: Instruction) -> bool:
@@ -48,10 +42,13 @@ def names_devices(i: Instruction) -> bool:
 def source_target_pairs(i: Instruction) -> Pairs:
     """Which device sends to which, as the frontend attribute of a send or recv says; () of a transfer to the host.
     Raises NotModelled where the text does not say it, or says more than that."""
-    said = _said(i)
+    said = frontend_entries(text_of(i, "frontend_attributes") or "{}")
+    if said is None:
+        raise NotModelled(f"what frontend_attributes say of {i.name}")
     if i.attributes.flag("is_host_transfer") and not names_devices(i):
         return ()
-    more = next((name for name in said if name not in (_SAID_OF_DEVICES, _OF_STREAMS)), None)
+    known = (_SAID_OF_DEVICES, _OF_STREAMS)
+    more = next((name for name in said if name not in known and not is_silent_attribute(i.opcode, name)), None)
     if more is not None:
         raise NotModelled(f"what {more} says of {i.name}")
     pairs = said.get(_SAID_OF_DEVICES)

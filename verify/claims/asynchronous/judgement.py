@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from hloproof.engines.door import HOW, How
 from hloproof.models.dataflow.async_chain import AsyncChains
 from hloproof.models.dataflow.value_flow import HloPosition
+from hloproof.models.hlo.beside import UnknownInside, unknown_of_order
+from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
 from hloproof.results.verdict import Found, Verdict
 
@@ -66,6 +68,27 @@ def judged(
         verdict = Verdict.INTERNAL if internal else Verdict.UNKNOWN
         return Judgement(place, Found(verdict, reason=unknown, claim=claim, final=final))
     return Judgement(place, Found(Verdict.PROVED, (by, *engines), reason=note, assumptions=assumptions, claim=claim))
+
+
+def unless_said(judgements: Iterable[Judgement], words: Callable[[HloPosition], Iterable[str]]) -> Iterator[Judgement]:
+    """What holds only where nothing that is not known is said beside the operations: `words` gives what is said that
+    concerns an instruction."""
+    for j in judgements:
+        said = sorted(words(j.place)) if j.found.verdict is Verdict.PROVED else ()
+        reason = f"it is not known what {', '.join(said)} says"
+        yield judged(j.claim, j.place, unknown=reason) if said else j
+
+
+def words_at(module: Module) -> Callable[[HloPosition], frozenset[str]]:
+    """What is not known of the order of the module, and beside an instruction or inside of what it calls."""
+    everywhere, inside = unknown_of_order(module), UnknownInside(module)
+
+    def words(place: HloPosition) -> frozenset[str]:
+        computation = module.find(place.computation)
+        i = None if computation is None else computation.by_name.get(place.instruction)
+        return everywhere if i is None else everywhere | inside.of(i)
+
+    return words
 
 
 def by_instruction(judgements: Iterable[Judgement]) -> dict[tuple[str, str], list[Found]]:
