@@ -21,6 +21,7 @@ import test_effects_in_flight
 import test_effects_of_callees
 import test_in_place_fusions
 import test_written_beside
+from planted_kernels import KERNELS
 from planted_layouts import HANDED_OVER, IN_FLIGHT, LIBRARIES, MADE, NAMED
 from planted_plans import PLANTED
 from planted_rounds import ROUNDS
@@ -703,7 +704,7 @@ _REFUTED_BY_OTHERS: Final = ("a carried copy, read where it begins", "a copy of 
 def _of_plans() -> list[Row]:
     test = "test_planted_plans::test_what_is_wrong_in_a_plan_is_refuted_and_its_twin_is_not"
     planted = [p for p in [*PLANTED, *IN_FLIGHT] if p.what in _PROVED_PLANS] + [*NAMED, *MADE, *LIBRARIES, *HANDED_OVER]
-    planted += [p for p in ROUNDS if p.what not in _REFUTED_BY_OTHERS]
+    planted += [p for p in [*ROUNDS, *KERNELS] if p.what not in _REFUTED_BY_OTHERS]
     return [Row(f"plans: {p.what}", "hlo", *p.modules, test, p.comes_to, plans=p.plans) for p in planted]
 
 

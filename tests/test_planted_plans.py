@@ -1,6 +1,6 @@
 """Plans with one thing wrong are refuted, and their sound twins proved: `planted_plans.py`, `planted_layouts.py`,
 `planted_rounds.py`,
-`planted_clauses.py`."""
+`planted_clauses.py`, `planted_kernels.py`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections.abc import Callable
 
 import pytest
 from planted_clauses import CLAIMED, CLAUSES, RIGHT, Right
+from planted_kernels import KERNELS
 from planted_layouts import PLANTED_LAYOUTS
 from planted_plans import PLANTED, Planted, Together, planned
 from planted_rounds import ROUNDS
 
 from hloproof.pipeline.memory_plans import check_plan
 
-ALL = [*PLANTED, *PLANTED_LAYOUTS, *ROUNDS, *CLAUSES]
+ALL = [*PLANTED, *PLANTED_LAYOUTS, *ROUNDS, *CLAUSES, *KERNELS]
 
 
 @pytest.mark.parametrize("case", ALL, ids=[p.what for p in ALL])

@@ -199,20 +199,13 @@ def _rooms(module: Module) -> dict[str, Room]:
         for i in module.by_name[name].instructions:
             if i.opcode in CALLS or AsyncChains.runs(i) is not None:
                 stack += i.attributes.computations()
-    fused = {
-        n
-        for c in module.computations
-        for i in c.instructions
-        if i.opcode in _INSIDE_KERNELS
-        for n in i.attributes.computations()
-    }
     for computation in module.computations:
         for i in computation.instructions:
             of_links = AsyncChains.runs(i) is not None or (link_of(i.opcode) is not None and "calls" in i.attributes)
             if i.opcode in CALLS | _INSIDE_KERNELS or of_links:
                 continue
             for name in i.attributes.computations():
-                if name not in fused and name in module.by_name:
+                if name in module.by_name:
                     rooms.setdefault(name, "applied")
     return rooms
 

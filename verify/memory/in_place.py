@@ -21,6 +21,7 @@ from hloproof.memory.kernels import KernelReading, Kernels, Making, looks_at_siz
 from hloproof.memory.plan import Plan, judged, laid_out_alike, order_of_elements
 from hloproof.memory.runtime_values import fails_whatever_is_read
 from hloproof.models.dataflow.async_chain import declared_aliases, link_of
+from hloproof.models.dataflow.in_place import in_place_operand
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Const, Expr, Var, substitute
@@ -87,9 +88,8 @@ def _judge(
             text = f"{plan.named(key)} lies over {plan.named(value)}: {reason}"
             yield judged(IN_PLACE, plan.place(*key), unknown=text)
         return
-    assumption = kernels.assumption(i, makings)
     for key, value in dict.fromkeys((key, value) for key, _, value in undecided):
-        yield _Pair(plan, i, makings, assumption, prove).judge(key, value)
+        yield _Pair(plan, i, kernels, makings, prove).judge(key, value)
 
 
 def _by_rule(plan: Plan, i: Instruction, key: Key, n: int, value: Key) -> Judgement | None:
@@ -135,8 +135,9 @@ def _is_declared(plan: Plan, i: Instruction, key: Key, n: int, value: Key) -> bo
 class _Pair:
     """One output over one value."""
 
-    def __init__(self, plan: Plan, i: Instruction, makings: tuple[Making, ...], assumption: str, prove: Prove) -> None:
-        self._plan, self._i, self._makings, self._assumption = plan, i, makings, assumption
+    def __init__(self, plan: Plan, i: Instruction, kernels: Kernels, makings: tuple[Making, ...], prove: Prove) -> None:
+        self._plan, self._i, self._makings, self._odd = plan, i, makings, kernels.not_by_steps(i)
+        self._assumption = kernels.assumption(i, makings)
         self._prove, self._undecided = prove, list[Outcome]()
 
     def judge(self, key: Key, value: Key) -> Judgement:
@@ -148,7 +149,7 @@ class _Pair:
         if isinstance(self._plan.values.values[value].shape, TupleShape):
             both = f"{self._plan.named(key)} lies over the table {self._plan.named(value)}"
             return judged(IN_PLACE, place, unknown=f"{both}: which steps look it up is not modelled")
-        unknown = self._size_beside(key, writing, value)
+        unknown = self._size_beside(key, value) or self._not_by_steps(key, writing, value)
         for making in self._makings:
             for reading in making.readings:
                 if reading.value != value:
@@ -163,13 +164,24 @@ class _Pair:
             return judged(IN_PLACE, place, unknown=unknown, internal=internal, final=final)
         return judged(IN_PLACE, place, assumptions=(self._assumption,))
 
-    def _size_beside(self, key: Key, writing: Making, value: Key) -> str | None:
+    def _size_beside(self, key: Key, value: Key) -> str | None:
         """Why it is not known that sizes are read before they are written over; None where no step looks at one."""
-        shape = self._plan.values.values[value].shape
-        sized = any(isinstance(s, ArrayShape) and _is_sized(s) for s in (writing.written, shape))
+        shape = self._plan.values.values[value].shape  # a size beside what is written alone lies behind what is read
+        sized = isinstance(shape, ArrayShape) and _is_sized(shape)
         if not sized or not looks_at_sizes(self._plan.module, self._i):
             return None
         return f"{self._plan.named(key)} lies over {self._plan.named(value)}: {_SIZES}"
+
+    def _not_by_steps(self, key: Key, writing: Making, value: Key) -> str | None:
+        """Why it is not known that an element is written once, after what its step reads."""
+        by_itself = any(
+            (output, self._plan.values.at((self._i.operands[n], at))) == (key[1], value)
+            for output, n, at in in_place_operand(self._i)
+        )
+        if writing.way in ("scatter", "sort") or by_itself or self._odd is None:
+            return None
+        both = f"{self._plan.named(key)} lies over {self._plan.named(value)}"
+        return f"{both}: what a {self._odd} writes when is not modelled"
 
     def _judge_reading(
         self, key: Key, writing: Making, making: Making, reading: KernelReading
@@ -299,9 +311,8 @@ def _indexed_alike(a: Making, b: Making) -> bool:
 
 def _same_places(writing: Making, making: Making, reading: KernelReading, m: IndexingMap, a: Slice, b: Slice) -> bool:
     """Every step reads only the element that lies where it writes: the same index of two arrays laid out alike."""
-    runtime = (*writing.runtime, *m.runtime)
     alike = _comparable(writing, making) and _indexed_alike(writing, making)
-    if a.offset != b.offset or not alike or runtime or m.replica is not None:
+    if a.offset != b.offset or not alike or m.replica is not None:
         return False
     index = tuple(dim(k) for k in range(len(writing.steps)))
     return (

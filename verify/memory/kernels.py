@@ -21,6 +21,7 @@ from hloproof.models.dataflow.value_flow import called
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr
 from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.opcodes import ELEMENTWISE
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing.box import holds_data
 from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
@@ -39,6 +40,42 @@ REDUCED: Final = (
     "each input element of a reduction in {what} is read once, in the step that makes the other outputs' element "
     "of the same index"
 )
+
+
+_BY_STEPS: Final = ELEMENTWISE | {
+    "bitcast",
+    "bitcast-convert",
+    "broadcast",
+    "concatenate",
+    "copy",
+    "dynamic-slice",
+    "dynamic-update-slice",
+    "gather",
+    "get-dimension-size",
+    "iota",
+    "pad",
+    "reduce",
+    "reduce-window",
+    "reshape",
+    "reverse",
+    "slice",
+    "transpose",
+}
+"""What is made by the step of each element, by itself and in fusions. What else there is may write its result more than
+once, as a select-and-scatter does (first the initial value, everywhere), or is the work of a library."""
+_STEPS_OF_FUSIONS: Final = _BY_STEPS | {
+    "constant",
+    "convolution",
+    "dot",
+    "fusion",
+    "get-tuple-element",
+    "parameter",
+    "partition-id",
+    "replica-id",
+    "set-dimension-size",
+    "tuple",
+}
+"""The same in fusions, whose code is made for them, element by element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +143,16 @@ class Kernels:
         what = f"a {kind} fusion" if kind else i.opcode
         text = TOGETHER.format(what=what)
         return text + "; " + REDUCED.format(what=what) if any(m.way == "reduced" for m in makings) else text
+
+    def not_by_steps(self, i: Instruction) -> str | None:
+        """What of an instruction may not be made by steps; None where everything is, as far as it has no rule of its
+        own."""
+        body = self._plan.module.find(called(i, "calls")) if i.opcode == "fusion" else None
+        if body is None:
+            return None if i.opcode in _BY_STEPS else i.opcode
+        inside = (body, *(self._plan.module.by_name[name] for name in _fusions_in(self._plan.module, body)))
+        found = (j for c in inside for j in c.instructions if j.opcode not in _STEPS_OF_FUSIONS)
+        return next((f"{j.opcode} {j.name}" for j in found), None)
 
     # -- plain instructions -----------------------------------------------------------------------------------------
 
@@ -181,7 +228,7 @@ class Kernels:
         over: dict[tuple[int, ...], set[Key]],
     ) -> Making:
         made, inner = _maker(body, at)
-        update = updating(body.by_name, made.name) if not inner else None
+        update = updating(body.by_name, made.name)
         replaced = None if update is None else self._parameter_value(i, body, update.operands[0])
         alike = update is not None and laid_out_alike(update.shape, body.by_name[update.operands[0]].shape)
         if update is not None and alike and replaced in over.get(at, ()):
@@ -308,6 +355,18 @@ class Kernels:
             initial = made.operands[len(made.operands) // 2 :]
             readings = tuple(r for name in (*inputs, *initial) for r in self._followed(c, i, body, name))
             yield Making(m.position, "reduced", shape, m.written, (), (), readings, body)
+
+
+def _fusions_in(module: Module, body: Computation) -> list[str]:
+    """What the fusions in a fused computation call, and those in these."""
+    out: list[str] = []
+    pending = [body]
+    while pending:
+        names = [n for i in pending.pop().instructions if i.opcode == "fusion" for n in i.attributes.computations()]
+        new = [n for n in dict.fromkeys(names) if n not in out and module.find(n) is not None]
+        out += new
+        pending += [module.by_name[n] for n in new]
+    return out
 
 
 def looks_at_sizes(module: Module, i: Instruction) -> bool:

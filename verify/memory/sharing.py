@@ -11,6 +11,7 @@ from hloproof.memory.plan import Plan, judged, where
 from hloproof.models.dataflow.async_chain import declared_aliases
 from hloproof.models.dataflow.in_place import in_place_operand
 from hloproof.models.hlo.attributes import Aliasing
+from hloproof.models.hlo.shape import TupleShape
 from hloproof.models.memory.assignment import Key
 
 ALIAS: Final = "plan-alias"
@@ -24,6 +25,9 @@ def sharing(plan: Plan) -> Iterator[Judgement]:
         one, two = plan.slice(a), plan.slice(b)
         place = plan.place(*a)
         if one is None or two is None:
+            if one is not None and plan.values.values[a].phi and plan.values.values[b].optional:
+                told = f"{plan.named(a)} merges {plan.named(b)}, which has no slice: nobody writes {where(one)}"
+                yield judged(ALIAS, place, told)
             continue  # plan-complete
         if (one.allocation, one.offset) == (two.allocation, two.offset):
             yield judged(ALIAS, place)
@@ -100,6 +104,9 @@ def _results(plan: Plan) -> Iterator[Judgement]:
     root = plan.module.entry.root
     for at, key in plan.values.places_in(root.name):
         s = plan.slice(key)
+        if s is None and plan.values.values[key].optional and isinstance(plan.values.values[key].shape, TupleShape):
+            told = f"nothing says where the table {plan.named(key)} lies, which is returned to the caller"
+            yield judged(ALIAS, plan.place(*key), unknown=told)
         if s is None or key not in plan.in_memory:
             continue
         allocation = plan.allocation(s)
