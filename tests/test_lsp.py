@@ -114,6 +114,16 @@ def test_what_is_wrong_is_shown_at_its_place(
     assert (at, start, severity) == (line, column, 1) and said in message
 
 
+def test_nothing_is_shown_of_a_file_that_was_closed_while_it_was_checked(client: Client) -> None:
+    rules = "".join(f"rule r{n}\n  (x floordiv {n}) floordiv 3 => x floordiv {3 * n + 1}\n" for n in range(2, 12))
+    opened(client, "file:///somewhere/closed.rules", rules)
+    client.send("textDocument/didClose", {"textDocument": {"uri": "file:///somewhere/closed.rules"}})
+    opened(client, "file:///somewhere/next.rules", WRONG)
+    assert client.shown() == []
+    [(_, _, _, said)] = client.shown()
+    assert said.startswith("refuted: rule of halves")
+
+
 def test_other_files_are_left_alone(client: Client) -> None:
     opened(client, "file:///somewhere/notes.md", "# notes")
     assert client.shown() == []

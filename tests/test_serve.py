@@ -88,6 +88,13 @@ def test_shutdown_is_answered_and_ends_the_server() -> None:
     assert answers == [{"jsonrpc": "2.0", "id": 1, "result": None}]
 
 
+def test_every_shutdown_of_a_batch_is_answered() -> None:
+    """None was, as the first waited for its answer."""
+    one = '{"jsonrpc": "2.0", "id": %d, "method": "shutdown"}'
+    [answers] = ask(f"[{one % 1}, {one % 2}]")
+    assert [a["id"] for a in answers] == [1, 2]
+
+
 def test_a_map_comes_back_as_it_is_printed() -> None:
     answer = call("parse_map", map="(d0)[s0] -> (d0 floordiv 2 + s0), domain: d0 in [0, 9], s0 in [0, 1]")
     assert answer["result"]["map"].split("\n")[0].startswith("(d0)[s0] -> (d0 / 2 + s0)")

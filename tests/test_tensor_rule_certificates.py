@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hloproof.cli import run
 from hloproof.engines.door import How
 from hloproof.models.tensor_rules.text import parse_tensor_rules
 from hloproof.queries.certificates import recheck_tensor_rules
@@ -49,6 +50,38 @@ def test_what_is_written_is_accepted(folder: Path) -> None:
 def test_an_obligation_that_was_not_shown_is_missed(folder: Path) -> None:
     found = dict(recheck_tensor_rules(folder, frozenset()))
     assert "were not shown" in found["slice-of-slice.trule.json"]
+
+
+def test_rules_of_one_name_have_a_certificate_each(tmp_path: Path) -> None:
+    """That of the second took the place of the first."""
+    texts = [
+        f"rule a\n  A: [n]\n  {side} => A\n"
+        for side in ("negate(negate(A))", "reverse(reverse(A, dims=[0]), dims=[0])")
+    ]
+    for text in (*texts, *texts):
+        (rule,) = parse_tensor_rules(text)
+        assert check_tensor_rule(rule, how=How(certify=tmp_path)).verdict is Verdict.PROVED
+    rules = {json.loads(p.read_text())["rule"] for p in tmp_path.glob("*.trule.json")}
+    assert rules == set(texts) and len(list(tmp_path.glob("*.trule.json"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("spoil", "status", "said"),
+    [
+        (lambda p: None, 0, "1 proved"),  # without any obligation: nothing could be rechecked, for want of a manifest
+        (lambda p: p.unlink(), 2, "1 missing"),
+        (lambda p: p.write_text(p.read_text() + " "), 2, "1 tampered"),
+        (lambda p: p.with_name("b.trule.json").write_text(p.read_text()), 2, "1 not listed"),
+    ],
+)
+def test_a_certificate_of_a_rule_is_named_in_the_manifest(
+    spoil: Callable[[Path], Any], status: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that was taken away or changed was not missed."""
+    (rule,) = parse_tensor_rules("rule a\n  A: [n]\n  negate(negate(A)) => A\n")
+    check_tensor_rule(rule, how=How(certify=tmp_path))
+    spoil(tmp_path / "a.trule.json")
+    assert run(["recheck", str(tmp_path)]) == status and said in capsys.readouterr().out
 
 
 def test_what_a_refuted_rule_needs_is_not_written(tmp_path: Path) -> None:

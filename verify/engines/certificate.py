@@ -9,7 +9,7 @@ import hashlib
 import json
 import shlex
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -19,6 +19,7 @@ from hloproof.logic.normal_form import key
 from hloproof.logic.obligation import Obligation, Outcome
 
 MANIFEST: Final = "manifest.jsonl"
+_TEXT: Final = ".smt2"
 
 PROOF_RLIMIT: Final = 200_000
 """cvc5's resource limit for a proof; without one the text stands alone."""
@@ -40,20 +41,26 @@ def write(obligation: Obligation, outcome: Outcome, folder: Path) -> Path:
     the manifest. Returns the path of the text. The same obligation is written once.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{key(obligation)}.smt2"
+    path = folder / f"{key(obligation)}{_TEXT}"
     if path.exists():
         return path
     text = to_smtlib(obligation)
     path.write_text(text, encoding="utf-8")
-    files = {path.name: _digest(text)}
+    files = {path.name: text}
     proof = _proof(text)
     if proof:
         path.with_suffix(".proof").write_text(proof, encoding="utf-8")
-        files[path.with_suffix(".proof").name] = _digest(proof)
-    line = {"file": path.name, "sha256": files, "label": obligation.label, "engines": list(outcome.engines)}
+        files[path.with_suffix(".proof").name] = proof
+    enter(folder, files, obligation.label, outcome.engines)
+    return path
+
+
+def enter(folder: Path, files: Mapping[str, str], label: str, engines: Sequence[str]) -> None:
+    """Name files in the manifest of a folder, by their texts; the first is what the line is about."""
+    digests = {name: _digest(text) for name, text in files.items()}
+    line = {"file": next(iter(files)), "sha256": digests, "label": label, "engines": list(engines)}
     with (folder / MANIFEST).open("a", encoding="utf-8") as manifest:
         manifest.write(json.dumps(line) + "\n")
-    return path
 
 
 def _proof(text: str) -> str:
@@ -69,7 +76,8 @@ def _proof(text: str) -> str:
 def recheck(
     folder: Path, solver: str | None = None, seconds: float = 60.0, read: Callable[[Path], bytes] = Path.read_bytes
 ) -> Iterator[Rechecked]:
-    """Prove every certificate of the folder again, from the files alone.
+    """Prove every certificate of the folder again, from the files alone. Of one that is no SMT-LIB text it is only told
+    where it is not the one that the manifest names: it is for whoever reads it.
 
     `solver` is a command that is given the path of an SMT-LIB file and prints `unsat`; None means cvc5 as installed.
     `read` is how a file of the folder is read.
@@ -79,8 +87,10 @@ def recheck(
     for number, line in enumerate(read(folder / MANIFEST).decode().splitlines(), 1):
         name, digests = _listed(line, f"{folder / MANIFEST}:{number}")
         listed.update(digests)
-        yield _rechecked(folder, name, digests, solver, seconds, read)
-    for path in sorted([*folder.glob("*.smt2"), *folder.glob("*.proof")]):
+        found = _rechecked(folder, name, digests, solver, seconds, read)
+        if found is not None:
+            yield found
+    for path in sorted(p for end in (_TEXT, ".proof", ".trule.json") for p in folder.glob(f"*{end}")):
         if path.name not in listed:
             yield Rechecked(path.name, "not listed", "the manifest does not name it")
 
@@ -95,6 +105,8 @@ def _listed(line: str, place: str) -> tuple[str, dict[str, str]]:
     digests = entry.get("sha256") if isinstance(entry, dict) else None
     if not isinstance(name, str) or not isinstance(digests, dict) or name not in digests:
         raise ValueError(f"{place}: an entry of a manifest has file= and its digests in sha256=")
+    if any(part != name and part.endswith(_TEXT) for part in digests):
+        raise ValueError(f"{place}: a certificate has an entry of its own")
     for part, digest in digests.items():
         if not isinstance(digest, str) or Path(part).name != part or "\0" in part:
             raise ValueError(f"{place}: {part!r} names no file of this folder, or its digest is no text")
@@ -103,7 +115,7 @@ def _listed(line: str, place: str) -> tuple[str, dict[str, str]]:
 
 def _rechecked(
     folder: Path, name: str, digests: dict[str, str], solver: str | None, seconds: float, read: Callable[[Path], bytes]
-) -> Rechecked:
+) -> Rechecked | None:
     texts: dict[str, str] = {}
     for part, digest in digests.items():
         path = folder / part
@@ -112,6 +124,8 @@ def _rechecked(
         texts[part] = read(path).decode()
         if _digest(texts[part]) != digest:
             return Rechecked(part, "tampered", "its SHA-256 is not the one in the manifest")
+    if not name.endswith(_TEXT):
+        return None
     said = _ask_command(solver, folder / name, seconds) if solver else _ask_cvc5(texts[name], seconds)
     return Rechecked(name, "proved" if said == "unsat" else "not proved", said)
 

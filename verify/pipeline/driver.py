@@ -263,7 +263,7 @@ class _Check:
             return
         self._expecting(results, text)
         for problem in results.problems:
-            line = text.splitlines()[problem.line - 1 : problem.line]
+            line = text.split("\n")[problem.line - 1 : problem.line]
             raise InputError(problem.message, problem.line, problem.column, *line)
 
     def _read(self, results: FileResults, text: str) -> None:

@@ -24,6 +24,8 @@ def chunks(judged: Judged) -> Iterator[str]:
         what = f"{r.claim} of {r.instruction}" if r.instruction else r.claim
         title = f"hloproof: {r.verdict} {what}"
         yield _command(level, r.file, r.line, r.column, title, r.counterexample or r.reason or what)
+    if judged.report.interrupted:
+        yield f"::error title={_property('hloproof: interrupted')}::what was not decided by then is unknown\n"
 
 
 def _command(level: str, file: str, line: int, column: int, title: str, message: str) -> str:

@@ -20,7 +20,7 @@ def chunks(judged: Judged) -> Iterator[str]:
 
     One of which a claim is refuted is a failure with the counterexample, an internal error is an error, and one of
     which a claim is unknown is skipped, with the reason. What a baseline or a suppression knows, and what counts as a
-    warning only, does not fail.
+    warning only, does not fail. A check that was interrupted is an error.
     """
     by_thing: dict[tuple[str, str], list[Finding]] = {}
     for finding in judged.findings:
@@ -30,7 +30,17 @@ def chunks(judged: Judged) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="hloproof">\n'
     for f in judged.report.files:
         yield from _suite(f, by_thing)
+    if judged.report.interrupted:  # what was not read by then has no suite
+        yield _INTERRUPTED
     yield "</testsuites>\n"
+
+
+_INTERRUPTED: Final = """\
+  <testsuite name="hloproof" tests="1" failures="0" errors="1" skipped="0" time="0.000">
+    <testcase classname="hloproof" name="interrupted" time="0.000"><error type="interrupted" message="interrupted: \
+what was not decided by then is unknown"/></testcase>
+  </testsuite>
+"""
 
 
 def _suite(f: FileResults, findings: Mapping[tuple[str, str], list[Finding]]) -> Iterator[str]:

@@ -82,6 +82,7 @@ def layouts(text: str) -> dict[str, Any]:
 def _entries(kind: str, text: str) -> dict[str, Any]:
     """The verdicts on the entries of a text that is a file of this kind."""
     from hloproof.models.errors import InputError
+    from hloproof.models.line_ends import with_line_ends
     from hloproof.pipeline.driver import check_text
     from hloproof.pipeline.options import Options
     from hloproof.report.json_report import obligations
@@ -89,7 +90,8 @@ def _entries(kind: str, text: str) -> dict[str, Any]:
 
     found = check_text("", kind, text, Options(jobs=1), here=True, progress=listener.get())
     for problem in found.problems:
-        line = text.splitlines()[problem.line - 1] if 0 < problem.line <= len(text.splitlines()) else ""
+        lines = with_line_ends(text).split("\n")
+        line = lines[problem.line - 1] if 0 < problem.line <= len(lines) else ""
         raise InputError(problem.message, problem.line, problem.column, line)
     report = Report([found])
     return {"verdict": str(report.verdict), "obligations": obligations(report)}

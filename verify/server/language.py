@@ -15,6 +15,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 
+from hloproof.models.line_ends import with_line_ends
 from hloproof.pipeline.driver import check_text
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.sources import SUFFIXES
@@ -34,7 +35,7 @@ def diagnostics(name: str, text: str) -> list[types.Diagnostic]:
     kind = SUFFIXES.get(PurePosixPath(name).suffix)
     if kind is None:
         return []
-    lines = text.splitlines()
+    lines = with_line_ends(text).split("\n")
     found = check_text(name, kind, text, Options(total_seconds=_SECONDS), here=True)
     return [*_problems(found, lines), *(_finding(r, lines) for r in found.records(undecided_only=True))]
 
@@ -70,11 +71,12 @@ def make_server() -> LanguageServer:
         document: TextDocument = server.workspace.get_text_document(uri)
         version = document.version
         await asyncio.sleep(pause)
-        if document.version != version or uri not in server.workspace.text_documents:
+        if document.version != version or server.workspace.text_documents.get(uri) is not document:
             return  # a newer text is on its way, or the file was closed
         loop = asyncio.get_running_loop()
         found = await loop.run_in_executor(one_at_a_time, diagnostics, document.path, document.source)
-        if document.version == version:
+        # Of a file that was closed meanwhile nothing is shown, be it open again: that is another document.
+        if document.version == version and server.workspace.text_documents.get(uri) is document:
             server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, version))
 
     async def opened(given: types.DidOpenTextDocumentParams) -> None:

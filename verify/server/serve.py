@@ -12,7 +12,6 @@ import os
 import select
 import sys
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from io import UnsupportedOperation
 from time import monotonic
@@ -108,8 +107,8 @@ class _Server:
     outgoing: bytearray = field(default_factory=bytearray)
     open: bool = True
     """Requests are read."""
-    last_words: Callable[[], None] | None = None
-    """The answer to `shutdown`, given after all others."""
+    last: list[_Job] = field(default_factory=list)
+    """Requests of `shutdown`, which are answered after all others; a batch may hold several."""
 
     def __post_init__(self) -> None:
         self.lines = _Lines(int(self.limits.request_megabytes * (1 << 20)))
@@ -121,10 +120,11 @@ class _Server:
 
     def run(self) -> None:
         try:
-            while self.open or self.waiting or self._busy() or self.last_words or self.outgoing:
-                if not self.open and self.last_words and not self.waiting and not self._busy():
-                    self.last_words()
-                    self.last_words = None
+            while self.open or self.waiting or self._busy() or self.last or self.outgoing:
+                if not self.open and not self.waiting and not self._busy():
+                    for job in self.last:
+                        self._answer(job, result_answer(job.request.id, None))
+                    self.last.clear()
                 self._hand_out()
                 self._wait()
                 self._end_late()
@@ -220,7 +220,7 @@ class _Server:
             return
         if request.method == "shutdown":
             self.open = False
-            self.last_words = lambda: self._answer(job, result_answer(request.id, None))
+            self.last.append(job)
         elif request.silent:
             self._answered(batch, position, None)  # nobody would hear
         elif method.at_once:

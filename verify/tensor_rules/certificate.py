@@ -7,9 +7,11 @@ asked on the way must be among the obligations named.
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+from hloproof.engines.certificate import enter
 from hloproof.models.tensor_rules.rule import TensorRule
 from hloproof.models.tensor_rules.text import parse_tensor_rules
 from hloproof.tensor_rules.prove import RuleProof, accepted
@@ -19,11 +21,25 @@ SUFFIX: Final = ".trule.json"
 
 
 def write(rule: TensorRule, proof: RuleProof, folder: Path) -> Path:
-    """Write the certificate of a proved rule, beside those of its obligations."""
+    """Write the certificate of a proved rule, beside those of its obligations, and its line of the manifest."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{rule.name}{SUFFIX}"
-    path.write_text(json.dumps(contents(rule, proof)) + "\n", encoding="utf-8")
-    return path
+    text = json.dumps(contents(rule, proof)) + "\n"
+    # Rules of two files may have one name, and may be judged at the same time.
+    other = f"{rule.name}.{sha256(text.encode()).hexdigest()[:16]}"
+    paths = [folder / f"{name}{SUFFIX}" for name in (rule.name, other)]
+    stands = (p for p in paths if _wrote(rule, proof, p, text) or p.read_text(encoding="utf-8") == text)
+    return next(stands, paths[-1])
+
+
+def _wrote(rule: TensorRule, proof: RuleProof, path: Path, text: str) -> bool:
+    """Write the text to a file that is not there yet, and name it in the manifest; false where it is there."""
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        return False
+    enter(path.parent, {path.name: text}, rule.name, proof.engines)
+    return True
 
 
 def contents(rule: TensorRule, proof: RuleProof) -> dict[str, Any]:

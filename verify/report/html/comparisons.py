@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hloproof.claims.maps.simplified import SimplifiedMap
+from hloproof.models.line_ends import with_line_ends
 from hloproof.models.maps.indexing_map import IndexingMap
 from hloproof.models.maps.text import print_map
 from hloproof.pipeline.passes import Compilation, JudgedChange
@@ -106,7 +107,7 @@ def modules(before: tuple[str, str], after: tuple[str, str], places: Sequence[Ma
     columns = []
     for (name, text), place in zip((before, after), (*places, None, None)[:2], strict=True):
         at = int(place["line"]) if place else 0
-        lines = text.splitlines()
+        lines = with_line_ends(text).split("\n")
         first = max(0, at - 1 - _AROUND) if at else _entry(lines)
         shown = lines[first : first + 2 * _AROUND + 1]
         columns.append(Column(name, tuple(Line(n, _short(s), n == at) for n, s in enumerate(shown, first + 1))))

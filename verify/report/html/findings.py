@@ -153,8 +153,8 @@ def _lines(file: str) -> tuple[str, ...]:
     if not Path(file).is_file():
         return ()
     try:
-        return tuple(Source(file, "").read().splitlines())
-    except BadInput:
+        return tuple(Source(file, "").read().split("\n"))  # not `splitlines`, for which a form feed ends one
+    except (BadInput, InputError):
         return ()
 
 
