@@ -163,6 +163,29 @@ def test_an_answer_about_passes_is_that_to_the_same_question(
     assert calls == [1, asked, 1]
 
 
+@pytest.mark.parametrize("change", ["", "before", "after", "gone"])
+def test_an_answer_about_files_that_changed_meanwhile_is_not_kept(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is about what they are, and was kept for what they were."""
+    files = {side: Path(f"a.000{n}.p.after_x{n}.txt") for n, side in enumerate(("before", "after"), 1)}
+    for n, file in enumerate(files.values()):
+        file.write_text(ADD + " " * n)
+
+    def slow(todo: list[Any], _jobs: int, _judging: object, told: Callable[[int, dict[str, Any]], None]) -> None:
+        if change == "gone":
+            files["after"].unlink()
+        elif change:
+            files[change].write_text(f"{ADD}// more\n")
+        told(0, {"verdict": "proved", "reason": "", "axioms": [], "seconds": 0.0})
+
+    monkeypatch.setattr(passes, "work_on", slow)
+    passes.validate(find_dumps(Path()), PASSES)
+    for n, file in enumerate(files.values()):
+        file.write_text(ADD + " " * n)
+    monkeypatch.setattr(passes, "work_on", lambda *_: None)
+    [found] = passes.validate(find_dumps(Path()), PASSES).judged
+    assert found.cached == (change == "")
+
+
 def test_a_worker_that_fails_is_an_error_of_this_tool_and_one_that_is_lost_is_none(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -232,6 +232,17 @@ def test_an_expectation_in_a_name_is_none() -> None:
             assert run(["check", "m.hlo"]) == status
 
 
+def test_a_string_that_is_not_closed_turns_no_name_of_the_next_module_into_a_comment() -> None:
+    broken = '// expect: error\nHloModule "x\nENTRY {\n// -----\n'
+    allow = "// hloproof: allow async-chain because x"
+    named = BAD.replace("parameter(0)", f'parameter(0), metadata={{op_name="{allow}"}}')
+    beside = BAD.replace("copy-start(%a)", f"copy-start(%a) {allow}")
+    for text, status in ((named, 1), (beside, 0)):
+        for before in ("", broken):
+            Path("m.hlo").write_text(before + text)
+            assert run(["check", "m.hlo", "--no-cache"]) == status
+
+
 @pytest.mark.parametrize("width", ["64.0", "32.0", "true", "[64]", "63"])
 def test_a_width_is_a_whole_number(width: str) -> None:
     Path("m.hlo").write_text(ONE)

@@ -104,7 +104,8 @@ def validate(modules: Sequence[Dumps], options: PassOptions, progress: Progress 
 
         def answered(position: int, answer: dict[str, Any]) -> None:
             n = rest[position]
-            if answer.pop("final", True) and not _may_be_late(answer, options):
+            final = answer.pop("final", True) and not _may_be_late(answer, options)
+            if final and keys[n] == _key_now(cache, todo[n][1]):
                 cache.put(keys[n], answer)
             answers[n] = answer
             if progress is not None:
@@ -121,6 +122,14 @@ def validate(modules: Sequence[Dumps], options: PassOptions, progress: Progress 
     judged = [JudgedChange(m, change, answers.get(n, missing), n in kept) for n, (m, change) in enumerate(todo)]
     judged += [JudgedChange(m, change, _unknown(reason)) for m, (change, reason) in untold]
     return Compilation(modules, judged, monotonic() - start, interrupted)
+
+
+def _key_now(cache: _Cache, change: Change) -> bytes:
+    """The key of the files as they are now: a compiler may still write them, and the answer is about what was read."""
+    try:
+        return cache.key(change.before.read(), change.after.read())
+    except BadInput:
+        return b"gone"
 
 
 def _may_be_late(answer: dict[str, Any], options: PassOptions) -> bool:

@@ -17,6 +17,7 @@ _COMMENT: Final = re.compile(
 )
 
 _CUT: Final = re.compile(r"^[ \t]*//[ \t]*-----[ \t]*\r?$")
+_SEPARATOR: Final = re.compile(r"^([ \t]*//[ \t]*-----[ \t]*\r?)$", re.MULTILINE)
 
 
 class BadSuppression(Exception):
@@ -56,8 +57,12 @@ def suppressions(text: str, file: str, record_lines: Iterable[int]) -> Iterator[
 
 
 def without_strings(text: str) -> str:
-    """The text with blanks in place of strings, on as many lines: what stands in one came from whoever named things."""
-    return _STRING_OR_COMMENT.sub(_blank_string, text)
+    """The text with blanks in place of strings, on as many lines: what stands in one came from whoever named things.
+
+    None goes on behind a line `// -----`, as for the reader: behind one that is not closed, names would be comments.
+    """
+    parts = _SEPARATOR.split(text)
+    return "".join(_STRING_OR_COMMENT.sub(_blank_string, part) for part in parts)
 
 
 def _blank_string(found: re.Match[str]) -> str:
