@@ -577,3 +577,23 @@ def test_what_a_fusion_is_made_by_is_told_field_by_field(words: str, verdict: st
     """A plan number says nothing; that the library is to take it for a gradient may."""
     found = decide(parse_module(fused("")), parse_module(placed(words)), "exact")
     assert (found.verdict, bool(found.axioms)) == (verdict, told)
+
+
+def summed_in_flight(of_done: str, opcode: str = "all-gather") -> str:
+    pair = "(f32[2], f32[4])" if opcode == "all-gather" else "f32[2]"
+    said = "dimensions={0}" if opcode == "all-gather" else "to_apply=add"
+    groups = "replica_groups={{0,1},{2,3}}"
+    return (
+        "HloModule m, replica_count=4\n" + ADD + "ENTRY e {\n  p = f32[2] parameter(0)\n"
+        f"  s = {pair} {opcode}-start(p), {said}, {groups}\n"
+        f"  ROOT d = {'f32[4]' if opcode == 'all-gather' else 'f32[2]'} {opcode}-done(s){of_done}\n}}\n"
+    )
+
+
+@pytest.mark.parametrize("opcode", ["all-gather", "all-reduce"])
+@pytest.mark.parametrize("said", [", replica_groups={{0,2},{1,3}}", ", channel_id=4", ", use_global_device_ids=true"])
+def test_an_end_says_nothing_of_who_takes_part_that_its_start_does_not(opcode: str, said: str) -> None:
+    plain = parse_module(summed_in_flight("", opcode))
+    assert decide(plain, parse_module(summed_in_flight(said, opcode)), "exact").verdict == "unknown"
+    for silent in (", replica_groups={{0,1},{2,3}}", ", use_global_device_ids=false"):
+        assert decide(plain, parse_module(summed_in_flight(silent, opcode)), "exact").verdict == "proved"

@@ -52,6 +52,9 @@ _OF_CALLS: Final = frozenset({"backend_config", "frontend_attributes", "sharding
 """Attributes that take part in the meaning of a custom call."""
 
 
+OF_DEVICES: Final = ("replica_groups", "source_target_pairs", "channel_id", "use_global_device_ids", "mode")
+"""Attributes that say which devices take part in a collective operation."""
+
 CARRIED: Final = "_xla_send_recv_validation"
 """Says in which turns of a loop a permutation carries anything at all: in all others what arrives is left open."""
 

@@ -29,6 +29,7 @@ from hloproof.equivalence.loop_states import needed_states
 from hloproof.equivalence.meaning import (
     CARRIED,
     EFFECTS,
+    OF_DEVICES,
     PROMISES,
     attribute_key,
     carried_when,
@@ -189,6 +190,8 @@ class GraphReader:
         sugar = async_sugar(opcode)
         step = step_of(opcode)
         if opcode in HANDED_ON:
+            if opcode == "all-reduce-done":
+                self.ended(i, given, computation, path)
             return given[0].result if isinstance(given[0], Pending) and opcode == "copy-done" else given[0]
         if opcode == "tuple":
             return list(given)
@@ -223,9 +226,15 @@ class GraphReader:
         return self.operation(i, opcode, i.shape, given, computation, path)
 
     def ended(self, i: Instruction, given: list[ValueTree], computation: Computation, path: tuple[Any, ...]) -> None:
-        """What an end or update says of what is carried, where its start says something else."""
+        """What an end or update says of what is carried, where its start says something else. Raises NotModelled where
+        it says so of who takes part."""
+        start = computation.by_name[i.operands[0]]
+        for name in OF_DEVICES:
+            own = i.attributes.get(name)
+            if own not in (None, False, start.attributes.get(name)):
+                raise NotModelled(f"{name} of {i.opcode} {i.name}, which {start.name} does not say")
         when = carried_when(i)
-        if when and when != carried_when(computation.by_name[i.operands[0]]):
+        if when and when != carried_when(start):
             operands = tuple(node for value in given for node in leaves_of(value))
             self.promises.add((CARRIED, i.opcode, path, operands, when))
 
