@@ -283,6 +283,8 @@ def settings_of_call(attributes: Attributes, own: str) -> dict[str, Any] | None:
     if config is None:
         return None
     rest = {name: inner for name, inner in config.items() if name != own}
+    if any("." in name for name in config):
+        return None
     if any(_counted("custom-call", name, inner) for name, inner in rest.items()):
         return None
     found = config.get(own)
@@ -295,7 +297,7 @@ def _of_configuration(opcode: str, value: AttributeValue) -> Sequence[Beside]:
     if text.strip() in ("", "{}"):
         return []
     config = configuration(value)
-    if config is None:
+    if config is None or any("." in name for name in config):  # a name of ours is a path, one of theirs never
         return [Beside("backend_config", "unknown", text)]
     return [b for name, inner in config.items() for b in _counted(opcode, name, inner)]
 
@@ -307,9 +309,9 @@ def _counted(opcode: str, name: str, value: Any) -> list[Beside]:
         return []
     if kind == "promise":
         return [] if value is None else [_said(_as_known(name), "promise", value)]
-    if _is_default(value):
+    if _is_default(value) and kind != "read":
         return []
-    if isinstance(value, dict) and value and _leads_on(opcode, name):
+    if isinstance(value, dict) and _leads_on(opcode, name) and not any("." in inner for inner in value):
         return [b for inner, v in value.items() for b in _counted(opcode, f"{name}.{inner}", v)]
     return [_said(name, "unknown", value)]
 
