@@ -420,6 +420,12 @@ def windowed(edge: tuple[tuple[int, int], ...]) -> Module:
     return parse_module(hlo_text(module_of(*given, made)))
 
 
+def compared(by: bytes) -> Module:
+    given = message((1, b"p"), (2, b"parameter"), (3, FOUR), (35, 1))
+    made = (3, array(1, 4, order=(0,))), (35, 2), (36, packed(1, 1)), (63, b"LT"), (72, by)
+    return parse_module(hlo_text(module_of(given, message((1, b"c"), (2, b"compare"), *made))))
+
+
 def cut(*stride: tuple[int, int]) -> Module:
     return applied(b"slice", (17, message((2, 1), *stride)), shape=array(F32, 1, order=(0,)))
 
@@ -451,6 +457,7 @@ WRONG: list[tuple[str, Any, Any, str]] = [
     ("... of 0", lambda: windowed((EDGE[0], (2, 0), *EDGE[2:])), lambda: windowed(EDGE), "stride"),
     ("a dilation that is left out", lambda: windowed(EDGE[:3]), lambda: windowed(EDGE), "dilat"),
     ("... of the window", lambda: windowed((*EDGE[:2], EDGE[3])), lambda: windowed(EDGE), "dilat"),
+    ("a type of comparison", lambda: compared(b"FLO@T"), lambda: compared(b"FLOAT"), "none of FLOAT"),
     ("a slice without stride", cut, lambda: cut((3, 1)), "stride"),
     ("a transposition that is left out", solved, lambda: solved((4, 1)), "transposes"),
     ("... beyond the last", lambda: solved((4, 4)), lambda: solved((4, 3)), "4 is none of the 4"),

@@ -12,6 +12,7 @@ from hloproof.models.hlo.proto.literals import literal_text
 from hloproof.models.hlo.proto.shapes import shape_of
 from hloproof.models.hlo.proto.shardings import sharding_text
 from hloproof.models.hlo.proto.wire import Message
+from hloproof.models.hlo.text.attributes import WORDS
 from hloproof.models.hlo.text.lexer import Scanner
 from hloproof.models.hlo.text.shapes import print_shape
 
@@ -346,6 +347,8 @@ def _type(opcode: str, value: Any) -> Iterator[str]:
     """Only the order that the operand's type does not imply is written."""
     if value == "TOTALORDER":
         yield f"type={value}"
+    elif value not in (None, "", *WORDS["type"]):
+        raise ValueError(f"a comparison of the type '{value}', which is none of {', '.join(WORDS['type'])}")
 
 
 def _thread(opcode: str, value: Any) -> Iterator[str]:
