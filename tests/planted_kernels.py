@@ -178,12 +178,12 @@ _CUBLAS: Final = """%a = S parameter(0)
   %x = S negate(%a)
   %l = S abs(%a)
   %r = S exponential(%a)
-  %y = (S, S) custom-call(%l, %r, %x), custom_call_target="__cublas$gemm", backend_config={"beta":1}
+  %y = (S, S) custom-call(%l, %r, %x), custom_call_target="__cublas$gemm", backend_config=SCALED
   %y0 = S get-tuple-element(%y), index=0
   %y1 = S get-tuple-element(%y), index=1
   ROOT %o = S add(%y0, %y1)"""
 _GEMM: Final = (
-    entry(_CUBLAS, "a: f32[4,4]", "f32[4,4]")
+    entry(_CUBLAS.replace("SCALED", '{"gemm_backend_config":{"beta":1}}'), "a: f32[4,4]", "f32[4,4]")
     .replace("S ", f"{_SQUARE} ")
     .replace("(S,", f"({_SQUARE},")
     .replace("S)", f"{_SQUARE})")
