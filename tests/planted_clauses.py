@@ -56,7 +56,7 @@ _ONE_END: Final = _ended("  %z = f32[] constant(0)\n  ROOT %n = V broadcast(%z),
 _BOTH_END: Final = _ended("  %e = V copy-done(%q)\n  ROOT %n = V negate(%e)\n")
 
 
-def _carried(begin: str, held: str, end: str, keep: str = "") -> str:
+def carried(begin: str, held: str, end: str, keep: str = "") -> str:
     """What `begin` starts in one turn ends in the next; `held` is what the loop carries."""
     return (
         """HloModule m, is_scheduled=true, replica_count=2
@@ -102,8 +102,8 @@ ENTRY %main (a: f32[8]) -> f32[8] {
     )
 
 
-_SUMS: Final = _carried("all-reduce-start", "V", "all-reduce-done", ", replica_groups={{0,1}}, to_apply=%sum")
-_COPIES: Final = _carried("copy-start", "(V, V, u32[])", "copy-done")
+_SUMS: Final = carried("all-reduce-start", "V", "all-reduce-done", ", replica_groups={{0,1}}, to_apply=%sum")
+_COPIES: Final = carried("copy-start", "(V, V, u32[])", "copy-done")
 _IN_THEIR_PLACES: Final[Together] = (("s0", "x"), ("s1", "e"))
 _NEVER: Final = loop(
     "%f = (V, V, u32[]) get-tuple-element(%s), index=2\n%w = V negate(%v)\nROOT %t = STATE tuple(%next, %w, %f)",
@@ -276,10 +276,10 @@ def _added(shape: str) -> str:
     """A library adds its product in the place of x."""
     text = """%a = f32[4,4]{1,0} parameter(0)
   %x = THIS custom-call(%a), custom_call_target="make"
-  %y = f32[4,4]{1,0} custom-call(%a, %a, %x), custom_call_target="__cublas$gemm",
-    backend_config={"gemm_backend_config":{"beta":1}}
+  %y = f32[4,4]{1,0} custom-call(%a, %a, %x), custom_call_target="__cublas$gemm", SCALED
   ROOT %o = f32[4,4]{1,0} negate(%y)"""
-    return entry(text, "a: f32[4,4]", "f32[4,4]").replace("THIS", shape)
+    scaled = 'backend_config={"gemm_backend_config":{"beta":1}}'
+    return entry(text, "a: f32[4,4]", "f32[4,4]").replace("THIS", shape).replace("SCALED", scaled)
 
 
 _LISTED: Final = _steps("%b = V bitcast(%x)\nROOT %o = V negate(%b)")
@@ -484,6 +484,7 @@ RIGHT: Final = [
         .replace("copy-start(%x)", f"copy-start(%x){_AT_ONCE}"),
     ),
     Right("two sums beside a larger result", _TWO_SUMS, (("y{0}", "x"),)),
+    Right("two sums beside a smaller result", _TWO_SUMS.replace("f32[9]", "f32[5]"), (("y{0}", "x"),)),
 ]
 
 _LIBRARY: Final = _steps(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from planted_clauses import carried
 from planted_plans import Planted, Together, entry, replaced
 
 _OVER: Final[Together] = (("y", "x"),)
@@ -55,6 +56,29 @@ _LISTED: Final = (
     _squares(f"%y = S select-and-scatter(%w, %x, %z), {_SELECTED}"),
     _fused_square(f"ROOT %r = S select-and-scatter(%p, %q, %n), {_SELECTED}"),
 )
+_WITHIN: Final = """
+%in (ip: f32[4,4], iq: f32[4,4], in: f32[]) -> f32[4,4] {
+  %ip = S parameter(0)
+  %iq = S parameter(1)
+  %in = f32[] parameter(2)
+  ROOT %ir = STEP
+}
+
+%mid (mp: f32[4,4], mq: f32[4,4], mn: f32[]) -> f32[4,4] {
+  %mp = S parameter(0)
+  %mq = S parameter(1)
+  %mn = f32[] parameter(2)
+  ROOT %mr = S fusion(%mp, %mq, %mn), kind=kLoop, calls=%in
+}
+"""
+
+
+def _fused_within(step: str) -> str:
+    """A fusion in a fusion in a fusion."""
+    text = _fused_square("ROOT %r = S fusion(%p, %q, %n), kind=kLoop, calls=%mid")
+    return text.replace("%fz (", _WITHIN.replace("STEP", step).replace("= S ", f"= {_SQUARE} ") + "\n%fz (", 1)
+
+
 _PRODUCT: Final = _squares(f"%y = S dot(%x, %w), {_SINGLE}")
 _FUSED_PRODUCT: Final = _fused_square(f"ROOT %r = S dot(%p, %q), {_SINGLE}")
 
@@ -253,7 +277,154 @@ _DONE_RETURNED: Final = entry(
 """,
 )
 
+_CHOSEN: Final = entry(
+    """%a = V parameter(0)
+  %c = pred[] parameter(1)
+  %x = V negate(%a)
+  %y = V fusion(%x, %c), kind=kLoop, calls=%fz
+  ROOT %o = V negate(%y)""",
+    "a: f32[8], c: pred[]",
+    other="""%turned (t: f32[8]) -> f32[8] {
+  %t = V parameter(0)
+  ROOT %tr = V reverse(%t), dimensions={0}
+}
+
+%as_is (s: f32[8]) -> f32[8] {
+  %s = V parameter(0)
+  ROOT %sn = V negate(%s)
+}
+
+%fz (p: f32[8], q: pred[]) -> f32[8] {
+  %p = V parameter(0)
+  %q = pred[] parameter(1)
+  ROOT %r = V conditional(%q, %p, %p), true_computation=%turned, false_computation=%as_is
+}
+""",
+)
+
+
+def _shifted(at: int) -> str:
+    """The first three elements are written from the given one on."""
+    return entry(
+        """%a = V parameter(0)
+  %x = V negate(%a)
+  %y = V fusion(%x), kind=kLoop, calls=%fz
+  ROOT %o = V negate(%y)""",
+        other=f"""%fz (p: f32[8]) -> f32[8] {{
+  %p = V parameter(0)
+  %u = f32[3]{{0}} slice(%p), slice={{[0:3]}}
+  %z = s32[] constant({at})
+  ROOT %d = V dynamic-update-slice(%p, %u, %z)
+}}
+""",
+    )
+
+
+def _sum_of_a_row(row: str) -> str:
+    """Each of two elements is the sum of the second row: where that begins hangs on the size of the first."""
+    return entry(
+        f"""%a = V parameter(0)
+  %n = s32[] parameter(1)
+  %x = f32[2,{row}]{{1,0}} custom-call(%a, %n), custom_call_target="SliceToDynamic"
+  %y = f32[2]{{0}} fusion(%x), kind=kLoop, calls=%fz
+  ROOT %o = f32[2]{{0}} negate(%y)""",
+        "a: f32[8], n: s32[]",
+        "f32[2]",
+        other=f"""{_APPLIED}
+%fz (p: f32[2,{row}]) -> f32[2] {{
+  %p = f32[2,{row}]{{1,0}} parameter(0)
+  %s = f32[1,{row}]{{1,0}} slice(%p), slice={{[1:2], [0:4]}}
+  %z = f32[] constant(0)
+  %r = f32[] reduce(%s, %z), dimensions={{0,1}}, to_apply=%sum
+  ROOT %b = f32[2]{{0}} broadcast(%r), dimensions={{}}
+}}
+""",
+    )
+
+
+def _beside_a_sum(step: str) -> str:
+    """The sum of what the first result is written over."""
+    return entry(
+        """%a = V parameter(0)
+  %x = V negate(%a)
+  %w = V abs(%a)
+  %y = (V, f32[]) fusion(%x, %w), kind=kInput, calls=%fz
+  %y0 = V get-tuple-element(%y), index=0
+  %y1 = f32[] get-tuple-element(%y), index=1
+  %y2 = V broadcast(%y1), dimensions={}
+  ROOT %o = V add(%y0, %y2)""",
+        other=f"""{_APPLIED}
+%fz (p: f32[8], q: f32[8]) -> (f32[8], f32[]) {{
+  %p = V parameter(0)
+  %q = V parameter(1)
+  %z = s32[] constant(0)
+  %n = f32[] constant(0)
+  %d = V {step}
+  %r = f32[] reduce(%p, %n), dimensions={{0}}, to_apply=%sum
+  ROOT %t = (V, f32[]) tuple(%d, %r)
+}}
+""",
+    )
+
+
+_WITH_A_TOKEN: Final = entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %t = token[] after-all()
+  ROOT %o = (V, token[]) tuple(%x, %t)""",
+    result="(f32[8], token[])",
+)
+
+CARRIED: Final = (
+    carried("async-start", "((V), V, s32[])", "async-done")
+    .replace("async-start(%x)", "async-start(%x), calls=%work0")
+    .replace("async-start(%e)", "async-start(%e), calls=%work1")
+    .replace(
+        "%body (s",
+        "".join(
+            f"""%work{k} (w{k}: f32[8]) -> f32[8] {{
+  %w{k} = f32[8]{{0}} parameter(0)
+  ROOT %r{k} = f32[8]{{0}} abs(%w{k})
+}}
+
+"""
+            for k in range(2)
+        )
+        + "%body (s",
+        1,
+    )
+)
+"""Of one step each: what a loop carries on needs no bytes of its own until its end is known."""
+
 KERNELS: Final = [
+    Planted(
+        "an update of the whole beside a sum",
+        _beside_a_sum("dynamic-update-slice(%p, %q, %z)"),
+        _FIRST,
+        _FIRST,
+        comes_to="unknown",
+        sound=_beside_a_sum("add(%p, %q)"),
+    ),
+    Planted("one step that a loop carries on", CARRIED, (("r1", "next"),)),
+    Planted("a token is returned", _WITH_A_TOKEN, (("x", "a"),)),
+    Planted(
+        "a select-and-scatter in a fusion in a fusion",
+        _fused_within(f"S select-and-scatter(%ip, %iq, %in), {_SELECTED}"),
+        _OVER,
+        _OVER,
+        comes_to="unknown",
+        sound=_fused_within("S add(%ip, %iq)"),
+    ),
+    Planted("an update of what is read before it", _shifted(1), _OVER, _OVER, sound=_shifted(0)),
+    Planted(
+        "elements of a row that lies nobody knows where",
+        _sum_of_a_row("<=4"),
+        _OVER,
+        _OVER,
+        comes_to="unknown",
+        sound=_sum_of_a_row("4"),
+    ),
+    Planted("what one branch in a fusion may read", _CHOSEN, _OVER, comes_to="unknown"),
     *(
         Planted(f"a select-and-scatter over what it is given, {n}", h, _OVER, comes_to="unknown")
         for n, h in enumerate(_LISTED)
