@@ -396,7 +396,54 @@ CARRIED: Final = (
 )
 """Of one step each: what a loop carries on needs no bytes of its own until its end is known."""
 
+_PLAIN: Final = entry(
+    "%a = V parameter(0)\n%x = V negate(%a)\n%k = V constant({1,2,3,4,5,6,7,8})\nROOT %o = V add(%x, %k)"
+)
+_TWO_PARTS: Final = entry(
+    """%a = (V, V) parameter(0)
+  %p = V get-tuple-element(%a), index=0
+  %q = V get-tuple-element(%a), index=1
+  ROOT %o = V add(%p, %q)""",
+    "a: (f32[8], f32[8])",
+)
+_GATHERED: Final = entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %s = ((V, V), (f32[16]{0}, f32[16]{0})) all-gather-start(%x, %a), replica_groups={{0,1}}, dimensions={0}
+  %d = (f32[16]{0}, f32[16]{0}) all-gather-done(%s)
+  %w = V exponential(%a)
+  %g = f32[16]{0} get-tuple-element(%d), index=0
+  %h = V slice(%g), slice={[0:8]}
+  ROOT %o = V add(%h, %w)""",
+    header=", replica_count=2",
+)
+
+
+def _in_one_parameter(plan: str) -> str:
+    """The second part of a parameter is put into the allocation of the first."""
+    second = re.search(
+        r"allocation \d+: size 32, parameter 0, shape \|f32\[8\]\| at ShapeIndex \{1\}:\n( value: .*\n)", plan
+    )
+    assert second is not None
+    return re.sub(r"( value: <\d+ a\{0\} .*\n)", rf"\1{second[1]}", plan.replace(second[0], ""))
+
+
+PLACED: Final = [
+    Planted(
+        "a constant that begins later",
+        _PLAIN,
+        edit=replaced(r"size 32(, constant:\n value: <\d+ k @0> \(size=32,offset=)0", r"size 96\g<1>64"),
+    ),
+    Planted(
+        "a result among temporaries",
+        _PLAIN,
+        edit=replaced(r"maybe-live-out(:\n value: <\d+ o )", r"maybe-live-out, preallocated-temp\1"),
+    ),
+    Planted("two parts of a parameter in one place", _TWO_PARTS, edit=_in_one_parameter),
+    Planted("over the table of several that are gathered", _GATHERED, (("w", "d"),), (("w", "s"),)),
+]
 KERNELS: Final = [
+    *PLACED,
     Planted(
         "an update of the whole beside a sum",
         _beside_a_sum("dynamic-update-slice(%p, %q, %z)"),

@@ -227,13 +227,18 @@ def _read_in_flight(plan: Plan, write: Write) -> str | None:
 
 
 def _written(plan: Plan, value: HloValue, s: Slice) -> str | None:
-    """Another value of the same allocation that is written, though not into these very bytes."""
+    """Another value of the same allocation that is written, though not into these very bytes; or that is there from
+    the beginning, in the same ones."""
     allocation = plan.allocation(s)
     what = "a constant" if allocation.constant else "a parameter that is not donated"
     for other in allocation.slices:
         if other.key in plan.liveness.writes and other.key in plan.in_memory:
             into = f"allocation {allocation.number} (plan line {other.line})"
             return f"{plan.named(other.key)} is written into {into}, which holds {what}"
+        given = None if allocation.constant else plan.in_memory.get(other.key)
+        if given is not None and other.key != value.key and plan.liveness.given(given[0]) and plan.overlap(s, other):
+            both = f"{plan.named(value.key)} and {plan.named(other.key)} (plan lines {s.line} and {other.line})"
+            return f"{both} share bytes of allocation {allocation.number}, and both are there before the program begins"
     return None
 
 
