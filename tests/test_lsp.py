@@ -124,6 +124,18 @@ def test_nothing_is_shown_of_a_file_that_was_closed_while_it_was_checked(client:
     assert said.startswith("refuted: rule of halves")
 
 
+def test_what_was_found_of_a_text_before_it_was_changed_is_not_shown(client: Client) -> None:
+    uri = "file:///somewhere/typed.rules"
+    opened(
+        client,
+        uri,
+        "".join(f"rule r{n}\n  (x floordiv {n}) floordiv 3 => x floordiv {3 * n + 1}\n" for n in range(2, 12)),
+    )
+    change = {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [{"text": "rule r\n  x + 0 => x\n"}]}
+    client.send("textDocument/didChange", change)
+    assert client.shown() == []
+
+
 def test_other_files_are_left_alone(client: Client) -> None:
     opened(client, "file:///somewhere/notes.md", "# notes")
     assert client.shown() == []

@@ -108,6 +108,9 @@ def test_a_buffer_of_another_name_is_a_module_where_it_can_be_read_as_one(name: 
     for other in (b"\x08\x01", b"", message((1, data)), b"\x1f\x8b damaged"):
         (tmp_path / "other.pb").write_bytes(other)
         found = [Path(s.name).name for s in find_sources([str(tmp_path)])]
+        (tmp_path / "named.hlo.pb").write_bytes(other)  # says that it is one
+        assert {*found, "named.hlo.pb"} == {Path(s.name).name for s in find_sources([str(tmp_path)])}
+        (tmp_path / "named.hlo.pb").unlink()
         assert found == ([name, "other.pb"] if other == message((1, data)) else [name])
 
 

@@ -85,6 +85,15 @@ def test_what_concerns_one_instruction_alone_decides_too(found: Found, kept: boo
     cache.close()
 
 
+def test_a_file_is_kept_by_its_name_its_text_and_the_plan_beside_it() -> None:
+    """What ends a text is no plan, and an empty plan is another than none."""
+    cache = FileCache(KEPT)
+    plans = [None, ("", ""), ("p", ""), ("", "p"), ("p", "b"), ("q", "b"), ("pb", "")]
+    asked = [(name, text, plan) for name in ("m", "ma") for text in ("", "b", "pb", "apb") for plan in plans]
+    assert len({cache.key(*one) for one in asked}) == len(asked)
+    cache.close()
+
+
 @pytest.mark.parametrize("ended", [False, True])
 def test_nothing_is_kept_of_a_check_whose_time_is_over(ended: bool) -> None:
     """Something may have been left out for want of time of which no record tells."""

@@ -175,8 +175,8 @@ def all_below(folder: Path) -> list[Path]:
     waiting = [(folder, frozenset({folder.resolve()}), False)]
     linked = 0
     while waiting:
-        inside, above, behind = waiting.pop()
-        linked += behind
+        inside, above, is_linked = waiting.pop()
+        linked += is_linked
         if linked > _LINKED:
             raise BadInput(f"{folder.as_posix()}: more than {_LINKED} folders behind links; name those to look into")
         try:
@@ -186,12 +186,12 @@ def all_below(folder: Path) -> list[Path]:
         found += places
         for place in places:
             if place.is_dir() and (real := place.resolve()) not in above:
-                waiting.append((place, above | {real}, behind or place.is_symlink()))
+                waiting.append((place, above | {real}, place.is_symlink()))
     return sorted(found)
 
 
 _LINKED: Final = 4_000
-"""So many folders behind links are looked into."""
+"""So many links to folders are followed."""
 
 
 def _is_chosen(below: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
