@@ -167,6 +167,18 @@ def _written_beside(*body: str) -> str:
     return _module(*lines, before=inside)
 
 
+def _two_deep(first: str) -> str:
+    """A branch returns what a call returns to it: both write into the buffer that the other branch hands on."""
+    step = (
+        "step {\n  x = f32[8] parameter(0)\n  a = f32[8] negate(x)\n  b = f32[8] exponential(x)\n"
+        f'  ROOT o = f32[8] custom-call({first}), custom_call_target="f", '
+        "output_to_operand_aliasing={{}: (0, {})}\n}\n"
+    )
+    middle = "middle {\n  x = f32[8] parameter(0)\n  ROOT y = f32[8] call(x), to_apply=step\n}\n"
+    chosen = "c = f32[8] conditional(g, q, q), true_computation=keeps, false_computation=middle"
+    return _module("g = pred[] parameter(1)", chosen, "o = f32[8] negate(c)", before=_BRANCHES + step + middle)
+
+
 _LOGGED: Final = 'z = f32[8] custom-call(x), custom_call_target="log", custom_call_has_side_effect=true'
 
 
@@ -206,6 +218,7 @@ CASES: Final = {
     "what a call hands on of a branch": (_chosen_inside(_RUNS_CALL, False), _chosen_inside(_RUNS_CALL, True)),
     "what a call makes of a branch": (_chosen_inside(_RUNS_CALL, False), _chosen_inside(_RUNS_CALL, False, "copies")),
     "what is in flight hands on of a branch": (_chosen_inside(_RUNS_BESIDE, False), _chosen_inside(_RUNS_BESIDE, True)),
+    "what a branch's own call makes": (_two_deep("a, b"), _two_deep("b, a")),
     "what is written and read in flight": (
         _written_beside("ROOT a = f32[8] negate(x)", _LOGGED),
         _written_beside(_LOGGED, "ROOT a = f32[8] negate(x)"),
@@ -231,3 +244,59 @@ def _said(text: str) -> set[str]:
 def test_what_is_overwritten_before_it_is_read_is_refuted(wrong: str, right: str) -> None:
     assert "refuted" in _said(wrong)
     assert _said(right) == {"proved"}
+
+
+_BESIDE_A_COPY: Final = """HloModule m
+
+inside {
+  x = f32[8] parameter(0)
+  s = (f32[8], f32[8], u32[]) copy-start(x)
+  ROOT a = f32[8] negate(x)
+  d = f32[8] copy-done(s)
+  z = () custom-call(d), custom_call_target="log", custom_call_has_side_effect=true
+}
+
+ENTRY e {
+  p = f32[8] parameter(0)
+  q = f32[8] negate(p)
+  s = ((f32[8]), f32[8], u32[]) async-start(q), calls=inside, output_to_operand_aliasing={{1}: (0, {})}
+  ROOT d = f32[8] async-done(s)
+}
+"""
+
+
+def test_what_a_start_declares_holds_inside_in_every_compilation() -> None:
+    """Schedule or none, the result of what is in flight lies in its argument, which a copy reads meanwhile."""
+    for text, broken in (
+        (_BESIDE_A_COPY, {"s"}),
+        (_BESIDE_A_COPY.replace(", output_to_operand_aliasing={{1}: (0, {})}", ""), set()),
+        (_BESIDE_A_COPY.replace("negate(x)", "negate(x), control-predecessors={d}"), set()),
+    ):
+        found = judge(parse_module(text), lambda claim: claim == "hazard-operand", lambda claim: False)
+        assert {j.place.instruction for j in found if j.problem and j.place.computation == "inside"} == broken
+
+
+def test_before_copies_are_inserted_branches_share_nothing() -> None:
+    """What a branch hands on may be copied yet; once a schedule stands it is not."""
+    text = """HloModule m, is_scheduled=true
+
+keeps {
+  ROOT x = f32[8] parameter(0)
+}
+negates {
+  x = f32[8] parameter(0)
+  ROOT y = f32[8] negate(x)
+}
+ENTRY e {
+  p = f32[8] parameter(0)
+  g = pred[] parameter(1)
+  q = f32[8] negate(p)
+  s = (f32[8], f32[8], u32[]) copy-start(q)
+  c = f32[8] conditional(g, q, q), true_computation=keeps, false_computation=negates
+  d = f32[8] copy-done(s)
+  ROOT o = f32[8] add(c, d)
+}
+"""
+    for written, verdict in ((text, "refuted"), (text.replace(", is_scheduled=true", ""), "proved")):
+        found = judge(parse_module(written), lambda claim: claim == "hazard-operand", lambda claim: False)
+        assert {j.found.verdict.value for j in found} == {verdict}

@@ -350,7 +350,6 @@ def local_buffers(buffers: Buffers, shares: bool) -> dict[str, LocalBuffers]:
     for name in wanted:
         out[name] = LocalBuffers(buffers, module.by_name[name], summaries, shares, equal)
         summaries[name] = out[name].summary()
-    if shares:
-        for name in reversed(wanted):  # callers before what they call
-            out[name].share_with_callees(out)
+    for name in reversed(wanted):  # callers before what they call
+        out[name].share_with_callees(out)
     return out
