@@ -341,7 +341,7 @@ class Kernels:
         """Reductions beside outputs of their input's size are put into the steps of these."""
         most = max((m.count for m in found if m.way == "each"), default=0)
         for m in found:
-            if m.way != "each" or m.count == most:
+            if m.count == most:
                 yield m
                 continue
             made, _ = _maker(body, m.position)
