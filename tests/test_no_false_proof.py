@@ -791,6 +791,18 @@ ELSEWHERE: Final = {
         "test_equivalence_held::test_a_folded_reduction_knows_no_such_constant",
         "test_equivalence_held::test_a_decimal_is_rounded_as_xla_reads_it",
     ),
+    "constants that are read, or computed, otherwise where XLA runs": (
+        "test_equivalence_constants::test_a_zero_that_two_programs_read_otherwise_is_told",
+        "test_equivalence_constants::test_an_integer_of_64_bits_wraps_round",
+        "test_equivalence_constants::test_a_nan_of_8_bits_is_the_quiet_one",
+        "test_equivalence_constants::test_a_nan_that_is_made_narrow_has_bits_of_its_own",
+        "test_equivalence_constants::test_what_processors_compute_otherwise_than_compilers_is_not_computed",
+        "test_equivalence_constants::test_what_all_compute_alike_is_computed",
+    ),
+    "what a reduction over nothing, or on padding, begins with": (
+        "test_equivalence_constants::test_what_a_reduction_of_constants_over_nothing_begins_with_is_not_used",
+        "test_equivalence_constants::test_how_often_a_start_is_used_is_told_where_it_shows",
+    ),
     "u8 through pred": (
         "test_equivalence_held::test_a_predicate_keeps_one_bit_of_eight",
         "test_equivalence_held::test_a_byte_that_is_neither_0_nor_1_is_no_predicate",

@@ -8,15 +8,17 @@ smallest of floats among which there are neither NaNs nor zeros of both signs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import copysign, prod
 from typing import Final
 
-from hloproof.equivalence.evaluation import EVALUATED
+from hloproof.equivalence.evaluation import EVALUATED, alike, evaluate
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.literals import literal_of
-from hloproof.equivalence.terms import rounds_alike
+from hloproof.equivalence.reductions import is_neutral
+from hloproof.equivalence.terms import from_value, value_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
@@ -26,8 +28,9 @@ from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.run import Machine
 from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, from_bits, to_bits
 from hloproof.models.interpreter.semantics.real import Real
+from hloproof.models.interpreter.semantics.semantics import Function, word
 from hloproof.models.interpreter.semantics.small_float import FLOATS
-from hloproof.models.interpreter.value import Array, Value
+from hloproof.models.interpreter.value import Array, Element, Value
 
 MOST_ELEMENTS: Final = 4096
 """Larger arrays are not computed."""
@@ -37,7 +40,24 @@ MOVED: Final = frozenset(
     {"broadcast", "concatenate", "dynamic-slice", "gather", "iota", "pad", "reshape", "reverse", "slice", "transpose"}
 )
 FOLDED: Final = frozenset({"reduce", "scatter", "sort"})
+_KNOWN: Final = EVALUATED - {"bitcast-convert"}
 _ANY_ORDER: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
+
+
+class _Alike(Real):
+    """Numbers, as far as all implementations have the same. Raises NotModelled for others."""
+
+    def function(self, opcode: str, operands: Sequence[str], result: str, attributes: Attributes) -> Function:
+        plain = super().function(opcode, operands, result, attributes)
+        by_bits = word(attributes, "type") == "TOTALORDER"
+
+        def checked(*arguments: Element) -> Element:
+            found = plain(*arguments)
+            if (by_bits and any(a != a for a in arguments)) or not alike(opcode, operands, arguments, result, found):
+                raise NotModelled(f"{opcode} as every implementation has it")
+            return found
+
+        return checked
 
 
 @dataclass(frozen=True)
@@ -104,10 +124,8 @@ class ConstantFolds:
         written = self._written[node]
         values = [self._value(o) for o in written.operands]
         arrays = [v for v in values if v is not None]
-        if node.head == "bitcast-convert" and node.type == "pred":  # only 0 and 1 mean something
-            return None
-        if node.head == "convert" and not all(rounds_alike(node.type, v) for x in arrays for v in x.data):
-            return None
+        if len(arrays) == len(values) and written.instruction.opcode in EVALUATED:
+            return _elementwise(node, arrays)
         found = _run(written.module, written.instruction, arrays) if len(arrays) == len(values) else None
         return found[0] if found is not None and len(found) == 1 else None
 
@@ -115,6 +133,18 @@ class ConstantFolds:
         bits = tuple(to_bits(x.element_type, v) for v in x.data)
         key = ("all", bits[0]) if bits and all(b == bits[0] for b in bits) else ("bits", bits)
         return self._graph.node("constant", x.element_type, x.sizes, (), key)
+
+
+def _elementwise(node: Node, operands: list[Array]) -> Array | None:
+    """The operation on each element, None where one of them is not evaluated."""
+    if any(x.sizes not in ((), node.sizes) for x in operands):
+        return None
+    count = prod(node.sizes)
+    terms = [[from_value(x.element_type, v) for v in (x.data if x.sizes else x.data * count)] for x in operands]
+    found = [evaluate(node.head, node.type, args, node.key) for args in zip(*terms, strict=True)]
+    numbers = [value_of(t) for t in found if t is not None]
+    known = [v for v in numbers if v is not None]
+    return Array(node.type, node.sizes, known) if len(known) == count else None
 
 
 def _small(shape: Shape) -> bool:
@@ -128,16 +158,11 @@ def _called(module: Module, i: Instruction) -> Computation | None:
 
 
 def _exact(body: Computation) -> bool:
-    """Whether every operation of the function is rounded alike by all implementations; bits, which may be those of a
-    NaN, are not looked into."""
+    """Whether every operation of the function is one that `_Alike` knows, and looks into no bits."""
     return all(
-        (i.opcode in EVALUATED and i.opcode != "bitcast-convert") or i.opcode in ("parameter", "constant", "tuple")
-        for i in body.instructions
+        i.opcode in _KNOWN or i.opcode in ("parameter", "constant", "tuple") for i in body.instructions
     ) and not any(
-        isinstance(s, ArrayShape)
-        and (s.element_type in COMPLEX or (i.opcode == "convert" and s.element_type in ("f16", "bf16")))
-        for i in body.instructions
-        for _, s in leaves(i.shape)
+        isinstance(s, ArrayShape) and s.element_type in COMPLEX for i in body.instructions for _, s in leaves(i.shape)
     )
 
 
@@ -150,7 +175,7 @@ def _run(module: Module, i: Instruction, operands: list[Array]) -> list[Array] |
     )
     alone = Computation("alone", (*given, replace(i, name="root", operands=names)), "root")
     try:
-        (value,) = Machine(module, Real(), Devices(1, 1), 0).evaluate(alone, [tuple(operands)], [0])
+        (value,) = Machine(module, _Alike(), Devices(1, 1), 0).evaluate(alone, [tuple(operands)], [0])
     except (NotModelled, ArithmeticError, LookupError, TypeError, ValueError):
         return None
     found: tuple[Value, ...] = value if isinstance(value, tuple) else (value,)
@@ -162,11 +187,21 @@ def _determined(module: Module, i: Instruction, body: Computation, operands: lis
     """Whether every implementation gives these results."""
     match i.opcode:
         case "reduce":
-            return len(operands) == 2 and _in_any_order(body, operands)
+            # XLA leaves out what a reduction begins with where nothing is folded with anything; and with it the
+            # combination, which shows unless it is neutral.
+            return (
+                len(operands) == 2
+                and _in_any_order(body, operands)
+                and (len(results[0].data) < len(operands[0].data) or _neutral(body, operands[1]))
+            )
         case "scatter":
             return len(operands) == 3 and _reaches_once(module, i, operands)
         case _:
             return i.attributes.flag("is_stable") and _orders(module, i, body, operands)
+
+
+def _neutral(body: Computation, start: Array) -> bool:
+    return is_neutral(body.root.opcode, start.element_type, from_value(start.element_type, start.data[0]))
 
 
 def _in_any_order(body: Computation, operands: list[Array]) -> bool:
@@ -214,7 +249,7 @@ def _orders(module: Module, i: Instruction, body: Computation, operands: list[Ar
     length = operands[0].sizes[axis]
     if length > LONGEST_LINE:
         return False
-    machine = Machine(module, Real(), Devices(1, 1), 0)
+    machine = Machine(module, _Alike(), Devices(1, 1), 0)
     step = prod(operands[0].sizes[axis + 1 :])
 
     def below(a: int, b: int) -> bool:
@@ -226,7 +261,10 @@ def _orders(module: Module, i: Instruction, body: Computation, operands: list[Ar
         if first // step % length:
             continue
         line = [first + k * step for k in range(length)]
-        less = {(a, b) for a in line for b in line if below(a, b)}
+        try:
+            less = {(a, b) for a in line for b in line if below(a, b)}
+        except (NotModelled, ArithmeticError, LookupError, TypeError, ValueError):
+            return False
         rank = {a: sum((b, a) in less for b in line) for a in line}
         # A strict weak order is that of how many lie below.
         if any(

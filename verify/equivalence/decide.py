@@ -127,7 +127,7 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], frozens
     assumed.update(
         f"promised: {name} of while" for name in promised_by_text(reader.graph, ours.endings, theirs.endings)
     )
-    return reader.graph, goals, frozenset(assumed)
+    return reader.graph, goals, frozenset(assumed | reader.graph.assumed)
 
 
 __all__ = ["Mismatch", "decide", "recheck"]

@@ -128,6 +128,8 @@ class Graph:
         self.nodes: dict[tuple[Any, ...], Node] = {}
         self.unknown: set[str] = set()
         """What is written beside operations, of which it is not known what it says."""
+        self.assumed: set[str] = set()
+        """What is taken for granted in what the modules write, to be told with a proof."""
         self._fresh = 0
 
     def node(

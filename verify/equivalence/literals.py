@@ -7,13 +7,22 @@ from functools import lru_cache
 from typing import Any, Final
 
 from hloproof.models.hlo.shape import ArrayShape
-from hloproof.models.hlo.text.literal import parse_literal
-from hloproof.models.interpreter.semantics.element_type import rounded, to_bits
+from hloproof.models.hlo.text.literal import INTEGER_ZERO, parse_literal
+from hloproof.models.interpreter.semantics.element_type import COMPLEX, rounded, to_bits
+from hloproof.models.interpreter.semantics.small_float import FLOATS
 
 _OWN_NAN: Final = re.compile(r"-nan|nan\(", re.IGNORECASE)
 """A NaN whose sign or payload is written, which the numbers of the interpreter do not hold: its bits are its own."""
 PARSED = 4096
 """Larger constants are looked into only when an element is asked for."""
+
+
+NEGATIVE_ZERO: Final = "-0 is negative zero, as XLA writes it, and not 0, as it reads it"
+
+
+def writes_negative_zero(text: str, element_type: str) -> bool:
+    """Whether a constant of floats holds -0 without a point."""
+    return element_type in FLOATS | COMPLEX and INTEGER_ZERO.search(text) is not None
 
 
 def literal_key(text: str, shape: ArrayShape, place: tuple[Any, ...]) -> tuple[Any, ...]:

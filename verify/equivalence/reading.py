@@ -24,7 +24,7 @@ from hloproof.equivalence.constant_folds import ConstantFolds
 from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
 from hloproof.equivalence.endings import Ending
 from hloproof.equivalence.graph import Graph, Node, Side
-from hloproof.equivalence.literals import literal_key
+from hloproof.equivalence.literals import NEGATIVE_ZERO, literal_key, writes_negative_zero
 from hloproof.equivalence.loop_states import needed_states
 from hloproof.equivalence.meaning import (
     CARRIED,
@@ -277,6 +277,8 @@ class GraphReader:
         if opcode == "constant":
             if not isinstance(shape, ArrayShape):
                 raise NotModelled("a constant that is a tuple")
+            if writes_negative_zero(i.literal or "", shape.element_type):
+                self.graph.assumed.add(NEGATIVE_ZERO)
             key: Any = literal_key(i.literal or "", shape, (self.side, i.position.line, i.name))
             return self.leaf("constant", shape, (), key)
         key = attribute_key(i, opcode)

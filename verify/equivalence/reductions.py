@@ -5,17 +5,21 @@ Trusted.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Final
 
 from hloproof.equivalence.computed_identities import holds_all
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.kernel import Denied, Rules
-from hloproof.equivalence.terms import App, Fold, Term, from_value, type_of, value_of
-from hloproof.models.interpreter.semantics.element_type import INTEGERS, highest, lowest
+from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value, type_of, value_of
+from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, highest, lowest
 
 COMMUTATIVE: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
 """Bit for bit, in either order (a NaN's payload aside)."""
+
+START: Final = "what a reduction begins with is used once, and for each place on padding"
+"""What is told where it could be seen."""
 
 
 def combiner(fold: Fold) -> str | None:
@@ -66,6 +70,28 @@ def fold_of(rules: Rules, goal: Goal, side: int) -> Fold:
     if not isinstance(head, Fold):
         raise Denied("not a fold")
     return head
+
+
+def start_shows(rules: Rules, goal: Goal, left: Fold) -> bool:
+    """Whether implementations differ in what two reductions that are folded alike give, by how often they use what they
+    begin with: one whose windows lie on padding, or one that folds nothing with anything, may not use it there."""
+    heads = [head.node for head in rules.heads(goal) if isinstance(head, Elem)]
+    found = [node.operands[0] if node.head == "output" else node for node in heads]
+    if len(found) == 2 and (
+        {n.head for n in found} == {"reduce"}
+        or (
+            {n.head for n in found} == {"reduce-window"}
+            and found[0].attributes.get("window") == found[1].attributes.get("window")
+            and found[0].operands[0].sizes == found[1].operands[0].sizes
+        )
+    ):
+        return False
+    op, start = combiner(left), rules.terms.settle(left.sides[0], goal.facts)
+    if op is None or not is_neutral(op, left.type, start):
+        return True
+    # Of zeros only the negative one leaves another as it is.
+    shows = op == "add" and left.type not in INTEGERS and start != from_value(left.type, -0.0)
+    return prod(left.sizes) == 1 and (shows or (op == "multiply" and left.type in COMPLEX))
 
 
 def neutral_reduce(rules: Rules, goal: Goal, fold: Fold) -> str:

@@ -20,7 +20,7 @@ from hloproof.equivalence.indices import ZERO, Lin, Var, constant, variable
 from hloproof.equivalence.kernel import Denied, ProofStep, Rules, equal_tensors, with_side
 from hloproof.equivalence.pinning import pinned
 from hloproof.equivalence.positions import positions
-from hloproof.equivalence.reductions import COMMUTATIVE, associates, combiner, functions_of
+from hloproof.equivalence.reductions import COMMUTATIVE, START, associates, combiner, functions_of, start_shows
 from hloproof.equivalence.rules_folds import FOLD_RULES
 from hloproof.equivalence.rules_loops import LOOP_RULES
 from hloproof.equivalence.rules_polynomials import seen
@@ -206,6 +206,8 @@ def fold(
         ours, theirs = ([list(d) for ds in given for d in ds] for given in (left_digits, right_digits))
         if ours != theirs:  # XLA leaves the order open; a function that is not commutative could tell
             rules.use(ANY_ORDER, "exact")
+    if left.head[0] == "reduce" and start_shows(rules, goal, left):
+        rules.use(START, "exact")
     new = [variable(goal.next + k, n) for k, n in enumerate(radices)]
     # Each factor has a precision of its own, which goes with the factor.
     goals = equal_heads(left, _swapped_precision(right) if swapped else right)

@@ -129,7 +129,7 @@ def number(type_: str, form: Lin) -> Num | Lit | None:
         return Num(type_, form)
     # A known number is rounded as the type has it; a form that may leave the exact range would be rounded at some of
     # its values only.
-    if not form.is_constant or type_ == "pred" or not rounds_alike(type_, form.constant):
+    if not form.is_constant or type_ in ("pred", "f8e8m0fnu") or not rounds_alike(type_, form.constant):
         return None
     return from_value(type_, form.constant)
 
@@ -145,6 +145,16 @@ def rounds_alike(type_: str, value: object) -> bool:
     # Rounded twice is rounded otherwise only in the middle between two neighbours.
     near = abs(single) * 2**-23
     return bool(rounded(type_, single - near) == rounded(type_, single + near))
+
+
+SMALLEST_NORMAL: Final = {"f64": 2.0**-1022, "f32": 2.0**-126, "bf16": 2.0**-126, "f8e8m0fnu": 2.0**-126}
+"""Types that are computed where subnormal numbers may be; the others are computed in f32, which holds theirs as normal
+ones."""
+
+
+def may_be_flushed(type_: str, value: object) -> bool:
+    """Whether processors may take the number for 0: XLA has its code run so, and not what it folds at compile time."""
+    return isinstance(value, float) and 0 < abs(value) < SMALLEST_NORMAL.get(type_, 0)
 
 
 def from_value(type_: str, value: object) -> Num | Lit:

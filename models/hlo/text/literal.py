@@ -23,6 +23,8 @@ _FINITE = re.compile(
     r"[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?)|[-+]?0[xX][0-9a-fA-F.]+([pP][-+]?\d+)?", re.ASCII
 )
 _INTEGER = re.compile(r"[-+]?[0-9]{1,20}", re.ASCII)
+INTEGER_ZERO: Final = re.compile(r"(?<![\w.+-])-0+(?![\w.])", re.ASCII)
+"""-0, as XLA writes it for floats; its reader takes it for 0."""
 _INFINITE: Final = frozenset({"inf", "-inf", "+inf"})
 
 LARGEST_FLOAT: Final[dict[str, float]] = {
@@ -135,7 +137,9 @@ def _float(token: str, element_type: str) -> float:
         return float(token == "true")
     if not _FINITE.fullmatch(token):
         raise LiteralError(f"expected a number of type {element_type}, found '{token[:40]}'")
-    if "x" in lowered:
+    if _INTEGER.fullmatch(token):
+        value = _whole(token, element_type)
+    elif "x" in lowered:
         try:
             value = float.fromhex(token)
         except (ValueError, OverflowError):
@@ -146,6 +150,15 @@ def _float(token: str, element_type: str) -> float:
     if abs(value) > largest and not (element_type in _HALF_STEP and abs(value) < _HALF_STEP[element_type]):
         raise LiteralError(f"{token[:40]} is out of range for literal's primitive type {element_type.upper()}")
     return _in_single(value) if element_type == "f16" else value
+
+
+def _whole(token: str, element_type: str) -> float:
+    """A number without a point. XLA's reader takes it for an integer of 64 bits, which it wraps round; but -0, which
+    its writer prints for negative zero, is that here."""
+    value = int(token)
+    if not -(2**63) <= value < 2**64:
+        raise LiteralError(f"{token[:40]} is no integer of 64 bits: a larger {element_type} has a point or an exponent")
+    return float(value - 2**64 if value >= 2**63 else value) if value else float(token)
 
 
 def _in_single(value: float) -> float:

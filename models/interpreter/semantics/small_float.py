@@ -181,6 +181,8 @@ def to_bits(element_type: str, value: float) -> int:
             return 0x7FC0 if isnan(value) else _unsigned("<f", "<I", value) >> 16
     f = SMALL[element_type]
     if isnan(value):
+        if f.special == "ieee":  # the quiet one: the highest bit of the mantissa, and no other
+            return ((1 << f.exponent) - 1) << f.mantissa | 1 << (f.mantissa - 1)
         return next(c for c in range(1 << f.bits) if isnan(decode_small(element_type, c)))
     negative = copysign(1.0, value) < 0
     sign = (1 << (f.bits - 1)) if negative else 0
