@@ -187,3 +187,70 @@ APART = "p = f32[6] pad(x, c), padding=1_1; ROOT r = {} reduce-window(p, c), win
 def test_how_often_a_start_is_used_is_told_where_it_shows(start: str, one: str, other: str, shows: bool) -> None:
     """XLA leaves it out where nothing is folded with anything, and on padding."""
     assert told(_begun(start, one), _begun(start, other)) == ({START} if shows else set())
+
+
+LESS = (
+    "less {{ a = f32[] parameter(0)\n b = f32[] parameter(1)\n two = f32[] constant(2)\n zero = f32[] constant(0)\n"
+    " none = f32[] divide(zero, {})\n above = pred[] compare(a, two), direction=GT\n"
+    " beyond = pred[] compare(b, two), direction=GT\n x = f32[] select(above, none, a)\n"
+    " y = f32[] select(beyond, none, b)\n ROOT r = pred[] compare(x, y), direction=LT, type=TOTALORDER\n}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "by", "ordered", "sound"),
+    [
+        ("3, 1", "zero", "1, 3", False),  # the NaN of a processor has either sign
+        ("3, 1", "two", "3, 1", True),
+        ("1e-40, 0", "two", "0, 1e-40", False),
+    ],
+)
+def test_a_sort_of_constants_hangs_on_no_nan_and_no_subnormal_number(
+    numbers: str, by: str, ordered: str, sound: bool
+) -> None:
+    made = entry(
+        f"c = f32[2] constant({{{numbers}}})",
+        "ROOT r = f32[2] sort(c), dimensions={0}, is_stable=true, to_apply=less",
+        before=LESS.format(by),
+    )
+    (proved if sound else unproved)(made, constant("f32[2]", f"{{{ordered}}}"), "exact")
+
+
+def test_bytes_that_are_read_together_are_no_element_each() -> None:
+    made = entry(
+        "c = u8[2,4] constant({{1, 0, 0, 0}, {2, 0, 0, 0}})",
+        "d = s32[2] bitcast-convert(c)",
+        "i = s32[] constant(0)",
+        "ROOT r = s32[] reduce(d, i), dimensions={0}, to_apply=most",
+        before=MOST,
+    )
+    unproved(made, constant("s32[]", "1"), "exact")
+
+
+def test_a_type_without_zero_counts_from_no_zero() -> None:
+    made = entry("i = f8e8m0fnu[1] iota(), iota_dimension=0", "ROOT r = u8[1] bitcast-convert(i)")
+    unproved(made, constant("u8[1]", "{255}"), "exact")
+
+
+def test_a_complex_product_over_nothing_does_not_show_its_start() -> None:
+    """Infinities times 1 + 0i."""
+    lines = ("x = c64[4] parameter(0)", "c = c64[] constant((1, 0))")
+    times = "times { a = c64[] parameter(0)\n b = c64[] parameter(1)\n ROOT r = c64[] multiply(a, b)\n}\n"
+    nothing = entry(*lines, "ROOT r = c64[4] reduce(x, c), dimensions={}, to_apply=times", before=times)
+    window = entry(*lines, "ROOT r = c64[4] reduce-window(x, c), window={size=1}, to_apply=times", before=times)
+    assert told(nothing, window) == {START}
+
+
+SAME_WINDOW = (
+    "p = f32[6] pad(x, c), padding=1_1; w = f32[6] reduce-window(p, c), window={{size=3 pad=1_1}}, to_apply=add; "
+    "ROOT r = {} slice(w), slice={{[1:5]}}"
+)
+MIDDLE = "p = f32[6] pad(x, c), padding=1_1; ROOT r = {} reduce-window(p, c), window={{size=3 pad=1_1}}, to_apply=add"
+TURNED = "p = f32[6] pad(x, c), padding=2_0; ROOT r = {} reduce-window(p, c), window={{size=3 pad=0_2}}, to_apply=add"
+
+
+def test_windows_are_alike_where_window_and_operand_are() -> None:
+    assert told(_begun("5", PADDED), _begun("5", SAME_WINDOW)) == {START}
+    assert told(_begun("5", MIDDLE, "f32[6]"), _begun("5", TURNED, "f32[6]")) == {START}
+    copied = "y = f32[4] copy(x); z = f32[4] negate(y); u = f32[4] negate(z); " + PADDED.replace("(x,", "(u,")
+    assert START not in told(_begun("5", PADDED), _begun("5", copied))

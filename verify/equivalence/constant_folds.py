@@ -14,11 +14,11 @@ from itertools import combinations
 from math import copysign, prod
 from typing import Final
 
-from hloproof.equivalence.evaluation import EVALUATED, alike, evaluate
+from hloproof.equivalence.evaluation import EVALUATED, alike
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.literals import literal_of
 from hloproof.equivalence.reductions import is_neutral
-from hloproof.equivalence.terms import from_value, value_of
+from hloproof.equivalence.terms import from_value
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
@@ -124,8 +124,6 @@ class ConstantFolds:
         written = self._written[node]
         values = [self._value(o) for o in written.operands]
         arrays = [v for v in values if v is not None]
-        if len(arrays) == len(values) and written.instruction.opcode in EVALUATED:
-            return _elementwise(node, arrays)
         found = _run(written.module, written.instruction, arrays) if len(arrays) == len(values) else None
         return found[0] if found is not None and len(found) == 1 else None
 
@@ -133,18 +131,6 @@ class ConstantFolds:
         bits = tuple(to_bits(x.element_type, v) for v in x.data)
         key = ("all", bits[0]) if bits and all(b == bits[0] for b in bits) else ("bits", bits)
         return self._graph.node("constant", x.element_type, x.sizes, (), key)
-
-
-def _elementwise(node: Node, operands: list[Array]) -> Array | None:
-    """The operation on each element, None where one of them is not evaluated."""
-    if any(x.sizes not in ((), node.sizes) for x in operands):
-        return None
-    count = prod(node.sizes)
-    terms = [[from_value(x.element_type, v) for v in (x.data if x.sizes else x.data * count)] for x in operands]
-    found = [evaluate(node.head, node.type, args, node.key) for args in zip(*terms, strict=True)]
-    numbers = [value_of(t) for t in found if t is not None]
-    known = [v for v in numbers if v is not None]
-    return Array(node.type, node.sizes, known) if len(known) == count else None
 
 
 def _small(shape: Shape) -> bool:
