@@ -14,7 +14,7 @@ from hloproof.logic.formula import Formula, free_variables
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum
 from hloproof.models.tensor_rules.text import parse_tensor_rules
-from hloproof.tensor_rules import digits, laws
+from hloproof.tensor_rules import digits, laws, values
 from hloproof.tensor_rules.facts import Facts
 from hloproof.tensor_rules.prove import prove_rule
 
@@ -144,3 +144,21 @@ def test_what_comes_out_alike_by_the_laws_of_digits_names_engines() -> None:
     crossed = prove_rule(rule, how=How(cross=True))
     assert crossed.proved
     assert len(crossed.engines) >= 2
+
+
+def test_a_sum_of_elements_that_is_reckoned_wrongly_is_found_by_two_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    (true,) = parse_tensor_rules("rule r\n  A: [n]\n  multiply(add(A, 1), add(A, -1)) => subtract(multiply(A, A), 1)")
+    (wrong,) = parse_tensor_rules("rule r\n  A: [n]\n  add(A, 1) => A")
+    assert prove_rule(true).engines == ()
+    crossed = prove_rule(true, how=How(cross=True))
+    assert crossed.proved and len(crossed.engines) >= 2
+    right = digits.polynomial
+
+    def without_constants(e: Expr) -> digits.SizePolynomial:
+        return {m: c for m, c in right(e).items() if m}
+
+    monkeypatch.setattr(values, "polynomial", without_constants)
+    assert prove_rule(wrong).proved
+    crossed = prove_rule(wrong, how=How(cross=True))
+    assert not crossed.proved
+    assert "sums of products are not shown equal" in crossed.open

@@ -132,7 +132,9 @@ def quotient(e: Expr, by: Expr) -> Expr:
             rest = inner // by
     else:
         note("nothing")
-    return expression(_sum(q, polynomial(rest)))
+    out = expression(_sum(q, polynomial(rest)))
+    note("", lambda: (expression(q) + rest, out))
+    return out
 
 
 def remainder(e: Expr, by: Expr) -> Expr:
@@ -180,7 +182,7 @@ def tidied(e: Expr, is_positive: Callable[[Expr], bool]) -> Expr:
                 fits = [_multiple(e, common, part) for e, part in zip(whole, (x, y), strict=True)]
                 note("scaled" if node.op == "floordiv" else "scaled remainder", *fits)
             part = quotient(x, y) if node.op == "floordiv" else times(common, remainder(x, y))
-            done[node] = expression(polynomial(part))
+            done[node] = canonical(part)
     return done[e]
 
 

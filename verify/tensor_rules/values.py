@@ -19,6 +19,7 @@ from hloproof.logic.formula import FALSE, TRUE, Comparator, Compare, Formula, No
 from hloproof.models.expressions.expr import Const, Expr, Var, lift
 from hloproof.models.tensor_rules.rule import NumberKind
 from hloproof.tensor_rules.digits import SizeMonomial, SizePolynomial, expression, polynomial
+from hloproof.tensor_rules.laws import note
 from hloproof.tensor_rules.scalar_operations import (
     FUNCTIONS,
     KNOWN,
@@ -101,7 +102,9 @@ class Values:
 
     def atom(self, op: Comparator, e: Expr) -> Formula:
         """`e op 0` for a polynomial in unknowns."""
-        found = self._rooted(polynomial(e))
+        whole = polynomial(e)
+        note("", lambda: (e, expression(whole)))
+        found = self._rooted(whole)
         if self.kind == "integers":
             return Compare(op, expression(found), Const(0))
         out: Expr = Const(0)
