@@ -28,6 +28,7 @@ UNDER_ANOTHER_NAME = {
     "boolean algebra": "equiv-of-either",
 }
 OF_TYPES = {
+    "both zeros are one where signs of zeros are looked at",
     "convert through a wider type",
     "convert there and back",
     "integer times a predicate",
@@ -60,11 +61,15 @@ OF_PROGRAMS = {
 def named_in_the_code() -> set[str]:
     """Names that the steps of `equiv` report as used."""
     out: set[str] = set()
+    constants: dict[str, str] = {}
+    by_constant: set[str] = set()
     for path in sorted((ROOT / "verify" / "equivalence").rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         out |= set(re.findall(r'\.use\(\s*"([^"]+)"', text))
+        constants |= dict(re.findall(r'^([A-Z_]+): Final = "([^"]+)"$', text, re.MULTILINE))
+        by_constant |= set(re.findall(r"\.use\(\s*([A-Z_]+),", text))
         out |= set(re.findall(r'\(\("([^"]+)", "(?:exact|real|rounding)"\)', text))
-    return out
+    return out | {constants[name] for name in by_constant}
 
 
 @pytest.mark.parametrize("name", sorted({*IDENTITIES, *SPECIAL, *named_in_the_code()}))
