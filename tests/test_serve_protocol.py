@@ -309,3 +309,24 @@ def test_the_client_in_cpp(tmp_path: Path) -> None:
     lines = output_of([str(program), *SERVE])
     assert lines == ["protocol hloproof-serve/1", "verdict proved", lines[2], "wrong at column 10", "status 0"]
     assert lines[2] in ("the other cancelled", "the other proved")
+
+
+def test_a_worker_that_does_not_mind_its_time_is_killed() -> None:
+    """Most end by themselves; what a solver does not end in time is ended."""
+    from hloproof.server import serve as serving
+    from hloproof.server.protocol import request_of
+
+    server = serving._Server(io.BytesIO(), io.BytesIO(), serving.Limits(jobs=1))
+    request = request_of({"jsonrpc": "2.0", "id": 7, "method": "parse_map", "params": {"map": "() -> ()"}})
+    batch = serving._Batch([None], 1, True)
+    server.waiting.append(serving._Job(request, batch, 0, 0))
+    server._hand_out()
+    [worker] = server.workers
+    assert worker.job is not None
+    server._end_late()
+    assert server.workers == [worker]
+    worker.job.ends = 0.0
+    server._end_late()
+    assert not server.workers and worker.process.end() != 0
+    answer = json.loads(bytes(server.outgoing))
+    assert answer["id"] == 7 and answer["error"]["code"] == -32001
