@@ -113,6 +113,7 @@ LIBRARIES: Final = [
     _multiplied("a factor that is no number", '{"gemm_backend_config":{"beta":1e-e}}'),
     _multiplied("a factor of another field", '{"other":{"beta":1},"gemm_backend_config":{"beta":0}}'),
     _multiplied("a factor of no field", '{"beta":1}'),
+    _multiplied("a factor that is a word", '{"gemm_backend_config":{"beta":true}}'),
     _multiplied("a factor of nothing", '{"gemm_backend_config":{"beta":0}}'),
 ]
 

@@ -320,6 +320,9 @@ OF_FUNCTIONS = [
     ("an attribute", made_of(" z = f32[4] reverse(b), dimensions={0}\n" + NEGATIVE),
      made_of(" z = f32[4] reverse(b), dimensions={}\n" + NEGATIVE)),
     ("a constant", made_of(" z = f32[] constant(0)\n" + NEGATIVE), made_of(" z = f32[] constant(1)\n" + NEGATIVE)),
+    ("a number", made_of(" m = f32[4] maximum(a, b)\n ROOT d = f32[4] negate(m)"),
+     made_of(" m = f32[4] maximum(a, b)\n ROOT d = f32[4] negate(m)").replace(
+         "a = f32[4] parameter(0)\n b = f32[4] parameter(1)", "a = f32[4] parameter(1)\n b = f32[4] parameter(0)")),
     ("the root", made_of(NEGATIVE + "\n e = f32[4] negate(a)"),
      made_of(" d = f32[4] negate(a)\n ROOT e = f32[4] negate(a)")),
     ("what is called", made_of(CALLING, CALLED), made_of(CALLING, LONGER)),
@@ -523,22 +526,25 @@ ADD = "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32
 PAIRS = '_xla_send_recv_source_target_pairs="{{0,1}}"'
 
 
-def exchanging(of_send: str = "", of_done: str = "", of_sum: str = "", of_sine: str = "") -> str:
-    """A send, a sum over both devices, and a sine: what is said beside each."""
+def exchanging(of_send: str = "", of_done: str = "", of_sum: str = "", of_sine: str = "", of_call: str = "") -> str:
+    """A send, a sum over both devices, a sine and a call: what is said beside each."""
 
     def said(text: str, first: str = "") -> str:
         whole = ",".join(t for t in (first, text) if t)
         return whole and f", frontend_attributes={{{whole}}}"
 
     return (
-        "HloModule m, is_scheduled=true, replica_count=2\n" + ADD + "ENTRY e {\n  p = f32[8] parameter(0)\n"
+        "HloModule m, is_scheduled=true, replica_count=2\n"
+        + ADD
+        + CALLED.replace("[4]", "[8]")
+        + "ENTRY e {\n  p = f32[8] parameter(0)\n"
         f"  t = token[] after-all()\n  r = {STATE} recv(t), channel_id=1{said('', PAIRS)}\n"
         f"  s = {STATE} send(p, t), channel_id=1{said(of_send, PAIRS)}\n"
         "  sd = token[] send-done(s), channel_id=1\n"
         f"  rd = (f32[8], token[]) recv-done(r), channel_id=1{said(of_done)}\n"
         "  x = f32[8] get-tuple-element(rd), index=0\n"
         f"  y = f32[8] all-reduce(x), replica_groups={{}}, to_apply=add{said(of_sum)}\n"
-        f"  ROOT z = f32[8] sine(y){said(of_sine)}\n}}\n"
+        f"  z = f32[8] sine(y){said(of_sine)}\n  ROOT c = f32[8] call(z), to_apply=g{said(of_call)}\n}}\n"
     )
 
 
@@ -555,6 +561,7 @@ def of_claim(text: str, name: str) -> set[str]:
         (exchanging(of_send='x="_xla_send_recv_pipeline=1"'), exchanging(of_send='xla.sdy.x="y=1"')),
         (exchanging(of_sum='foo="1"'), exchanging(of_sum='combiner_key="1"')),
         (exchanging(of_sum='foo="1"'), exchanging(of_sine='foo="1"')),
+        (exchanging(of_call='foo="1"'), exchanging(of_call='_xla_stream_annotation="1"')),
     ],
 )
 def test_who_waits_for_whom_is_not_known_where_words_of_an_exchange_are_not(wrong: str, right: str) -> None:

@@ -178,7 +178,7 @@ def unknown_of_order(module: Module) -> frozenset[str]:
         name
         for c in module.computations
         for i in c.instructions
-        if i.opcode in _RUNS_OTHERS | _PEERS or _COLLECTIVE.fullmatch(i.opcode) or _ASYNCHRONOUS.fullmatch(i.opcode)
+        if i.opcode in _RUNS_OTHERS or _COLLECTIVE.fullmatch(i.opcode) or _ASYNCHRONOUS.fullmatch(i.opcode)
         for name in unknown_beside(i)
     )
 
