@@ -24,7 +24,9 @@ from hloproof.models.interpreter.observed import Recorder, observed_reads
 from hloproof.models.interpreter.run import run_module
 from hloproof.models.interpreter.value import Array, flat_index, indices, strides
 from hloproof.models.maps.text import parse_map, print_map
+from hloproof.models.specs.maps import parse_map_specs
 from hloproof.pipeline.driver import check_hlo
+from hloproof.pipeline.map_specs import check_map_spec
 from hloproof.pipeline.options import Options
 from hloproof.results.verdict import Verdict
 
@@ -215,3 +217,40 @@ def _verdicts(text: str, shape: str, root: str) -> tuple[str, str]:
     one = prove([p.obligation for p in definition_parts(about, maps, definition)], How(where="here"))
     two = prove(plain_definition(about, maps, definition), How(where="here"))
     return tuple("refuted" if any(o.verdict == "refuted" for o in said) else "proved" for said in (one, two))  # type: ignore[return-value]
+
+
+def set_sizes(result: str, size: str = "", parameter: str = "f32[4]") -> str:
+    """A module that sets the size of an array, or gives another array of it."""
+    return (
+        f"    p = {parameter} parameter(0)\n    n = s32[] parameter(1)\n    m = s32[] parameter(2)\n"
+        f"    two = s32[] constant(2)\n    {size}\n    ROOT r = {result}\n"
+    )
+
+
+SET = "s = f32[<=4] set-dimension-size(p, {}), dimensions={{0}}"
+NEGATED = "f32[<=4] negate(s)"
+LENGTHS = [
+    # What the two modules give, and whether both read the same.
+    (set_sizes(NEGATED, SET.format("two")), set_sizes("f32[<=4] copy(s)", SET.format("two")), "proved"),
+    (set_sizes(NEGATED, SET.format("n")), set_sizes("f32[<=4] copy(s)", SET.format("n")), "proved"),
+    (set_sizes(NEGATED, SET.format("n")), set_sizes(NEGATED, SET.format("m")), "refuted"),
+    (set_sizes(NEGATED, SET.format("two")), set_sizes(NEGATED, SET.format("two").replace("two", "three").replace(
+        "s = ", "three = s32[] constant(3)\n    s = ")), "unknown"),
+    (set_sizes(NEGATED, SET.format("two")), set_sizes("f32[4] negate(p)"), "unknown"),
+    (set_sizes("f32[<=4] negate(p)", parameter="f32[<=4]"), set_sizes(
+        "f32[<=4] copy(p)", parameter="f32[<=4]"), "proved"),
+    (set_sizes("f32[<=4] negate(p)", parameter="f32[<=4]"), set_sizes("f32[4] negate(p)"), "unknown"),
+    (set_sizes("f32[<=4] negate(p)", parameter="f32[<=4]"), set_sizes(
+        NEGATED, SET.format("two"), parameter="f32[<=4]"), "unknown"),
+    (set_sizes(NEGATED, SET.format("q").replace("s = ", "q = s32[] multiply(two, two)\n    s = ")),
+     set_sizes(NEGATED, SET.format("q").replace("s = ", "q = s32[] add(two, two)\n    s = ")), "unknown"),
+    (set_sizes('f32[<=4] custom-call(p), custom_call_target="f"'),
+     set_sizes('f32[<=4] custom-call(p), custom_call_target="g"'), "unknown"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after", "verdict"), LENGTHS)
+def test_modules_that_give_arrays_of_other_lengths_are_not_alike(before: str, after: str, verdict: str) -> None:
+    """An element that one module alone gives is read for in that one alone, and no map says how many there are."""
+    (entry,) = parse_map_specs(f"map a\n  hlo\n{before}  hlo-after\n{after}", "x.map")
+    assert check_map_spec(entry, "x.map").verdict.value == verdict

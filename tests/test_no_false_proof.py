@@ -17,6 +17,7 @@ import test_async_paths
 import test_claim_guards
 import test_claimed_maps
 import test_copies_inserted
+import test_dynamic_sizes
 import test_effects_in_flight
 import test_effects_of_callees
 import test_in_place_fusions
@@ -179,6 +180,14 @@ MAPS: Final = [
         test_claim_guards.compared("f32[4] negate(n)", "f32[8] copy(q)"),
         test_claim_guards.compared("f32[8] negate(q)", "f32[8] copy(q)"),
         "test_claim_guards::test_modules_that_give_arrays_of_other_sizes_are_not_alike",
+    ),
+    Row(
+        "`hlo-after` between arrays that are not as long at run time",
+        "map",
+        "map a\n" + _beside(test_dynamic_sizes.LENGTHS[3][0], test_dynamic_sizes.LENGTHS[3][1]),
+        "map a\n" + _beside(test_dynamic_sizes.LENGTHS[0][0], test_dynamic_sizes.LENGTHS[0][1]),
+        "test_dynamic_sizes::test_modules_that_give_arrays_of_other_lengths_are_not_alike",
+        "unknown",
     ),
     _map(
         _equal("same-relation", _SHIFT.format("rt0 + s0"), _SHIFT.format("rt0 + 3 - s0")),

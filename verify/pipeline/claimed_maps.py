@@ -39,6 +39,7 @@ from hloproof.models.maps.indexing_map import (
     sizes_of,
 )
 from hloproof.models.specs.maps import ClaimedMaps, MapSpec
+from hloproof.pipeline.run_time_sizes import dynamic_dimensions, require_one_size
 from hloproof.queries.indexing import answer, find_instruction
 from hloproof.results.verdict import Found, Verdict
 
@@ -303,6 +304,9 @@ def same_modules(
                 told = f"the body of {ignoring.opcode} ignores some of what it is given"
                 found = Found(Verdict.UNKNOWN, reason=told)
             yield found
+    # Last, since what reads other elements is refuted however long the arrays are.
+    asked = [(n, *pair) for n, pair in enumerate(zip(*results, strict=True)) if spec.output in (None, n)]
+    require_one_size(before, after, [(n, array_in(one), array_in(two)) for n, one, two in asked])
 
 
 def _of_types(found: OperandMaps, module: Module) -> OperandMaps:
@@ -328,10 +332,12 @@ def _sizes_of(shape: Shape) -> object:
 
 
 def _kind_of(shape: Shape | None) -> object:
-    """The sizes of an array, and the type of its elements where these are integers; None of what is no array."""
+    """The sizes of an array, which of them are known at run time only, and the type of its elements where these are
+    integers; None of what is no array."""
     if not isinstance(shape, ArrayShape):
         return None
-    return shape.dimensions, shape.element_type if shape.element_type[0] in "su" else ""
+    kind = shape.element_type if shape.element_type[0] in "su" else ""
+    return shape.dimensions, dynamic_dimensions(shape), kind
 
 
 def _same_reads(
