@@ -119,8 +119,8 @@ SHARDED = """map sharded
   hlo
     HloModule m, frontend_attributes={xla.sdy.meshes="{mesh = #sdy.mesh<[\\"x\\"=2]>}"}
     ENTRY e {
-      p = f32[4,8] parameter(0), frontend_attributes={sharding="a # b"}  # a comment
-      ROOT r = f32[8,4] transpose(p), dimensions={1,0}, frontend_attributes={mesh=#sdy.mesh<1>}
+      p = f32[4,8] parameter(0), frontend_attributes={xla.sdy.sharding="a # b"}  # a comment
+      ROOT r = f32[8,4] transpose(p), dimensions={1,0}, frontend_attributes={xla.sdy.mesh=#sdy.mesh<1>}
     }
   output-to-input 0 (d0, d1) -> (d1, d0), domain: d0 in [0, 7], d1 in [0, 3]
   expect refuted  # since it is right: not met
