@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from hloproof.claims.rules.rounding import quotient
 from hloproof.engines.budget import DEFAULT
 from hloproof.engines.certificate import MANIFEST
 from hloproof.engines.door import How, prove_one
+from hloproof.engines.nonlinear import prove as nonlinear
 from hloproof.engines.portfolio import prove_by
 from hloproof.engines.procedures import ENGINES, ROUNDINGS
-from hloproof.logic.formula import Compare
+from hloproof.engines.smtlib import cvc5
+from hloproof.logic.formula import Compare, conj, eq, le, ne, replace_variables
 from hloproof.logic.normal_form import key
 from hloproof.logic.obligation import FLOOR, Obligation, Outcome, Rounding, RoundingSemantics
 from hloproof.models.expressions.expr import Binary, Const, Operator, Var
@@ -107,6 +110,46 @@ def test_quotients_round_as_the_obligation_says(engine: str, rounding: Rounding)
         for op, value in right:
             assert prove_by(engine, at(op, x, y, value, reading), DEFAULT).verdict == "proved", (op, x, y)
             assert prove_by(engine, at(op, x, y, value + 1, reading), DEFAULT).verdict != "proved", (op, x, y)
+
+
+@pytest.mark.parametrize("division", ROUNDINGS_OF)
+@pytest.mark.parametrize("mod", ROUNDINGS_OF)
+@pytest.mark.parametrize("engine", ["z3 on SMT-LIB", "products at length"])
+def test_a_quotient_and_a_remainder_may_round_in_two_ways(engine: str, division: Rounding, mod: Rounding) -> None:
+    """Of the same two numbers; only where they round alike they make the whole again."""
+    x, three = Var("x"), Const(3)
+    whole = Binary("+", Binary("*", Binary("floordiv", x, three), three), Binary("mod", x, three))
+    asked = Obligation((("x", Interval(-9, 9)),), eq(whole, x), rounding=RoundingSemantics(division, mod))
+    alike = division == mod or {division, mod} == {"floor", "euclidean"}  # the divisor is above 0
+    assert (prove_by(engine, asked, DEFAULT).verdict == "proved") is alike
+
+
+@pytest.mark.parametrize("divisor", [1, -1])
+def test_a_divisor_of_one_has_a_case(divisor: int) -> None:
+    for op, value in (("floordiv", 7 * divisor), ("mod", 0)):
+        right, wrong = (at(op, 7, divisor, v, FLOOR).conclusion for v in (value, value + 1))
+        constant = [replace_variables(f, {"y": Const(divisor)}) for f in (right, wrong)]
+        said = [prove_by("products at length", Obligation((("x", Interval(7, 7)),), f), DEFAULT) for f in constant]
+        assert [o.verdict for o in said] == ["proved", "unknown"]
+
+
+@pytest.mark.parametrize(("cases", "least", "verdict"), [(8, -3, "unknown"), (64, -3, "unknown"), (64, -4, "proved")])
+def test_what_has_more_cases_than_are_looked_at_is_not_shown(
+    cases: int, least: int, verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sum of four numbers, each 1 or -1, is -4 in the last of sixteen cases alone."""
+    monkeypatch.setattr(nonlinear, "_CASES", cases)
+    names = [f"x{k}" for k in range(4)]
+    total = reduce(lambda a, b: Binary("+", a, b), (Var(n) for n in names))
+    given = conj(*(ne(Var(n), 0) for n in names))
+    asked = Obligation(tuple((n, Interval(-1, 1)) for n in names), le(least, total), given)
+    assert prove_by("products at length", asked, DEFAULT).verdict == verdict
+
+
+@pytest.mark.skipif(not cvc5.is_installed(), reason="cvc5 is not installed")
+def test_cvc5_tells_numbers_below_zero() -> None:
+    outcome = prove_by("cvc5", Obligation((("x", None),), le(0, Var("x")), le(Var("x"), 5)), DEFAULT)
+    assert outcome.verdict == "refuted" and outcome.model[0][1] < 0
 
 
 @pytest.mark.parametrize("engine", sorted(ENGINES.keys() - ROUNDINGS))
