@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ from hloproof.engines.smtlib import cvc5
 from hloproof.logic.formula import Compare, conj, eq, le, ne, replace_variables
 from hloproof.logic.normal_form import key
 from hloproof.logic.obligation import FLOOR, Obligation, Outcome, Rounding, RoundingSemantics
-from hloproof.models.expressions.expr import Binary, Const, Operator, Var
+from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.rules.rule import Rule
 from hloproof.models.rules.text import parse_rules
@@ -126,7 +125,8 @@ def test_a_quotient_and_a_remainder_may_round_in_two_ways(engine: str, division:
 
 @pytest.mark.parametrize("divisor", [1, -1])
 def test_a_divisor_of_one_has_a_case(divisor: int) -> None:
-    for op, value in (("floordiv", 7 * divisor), ("mod", 0)):
+    values: list[tuple[Operator, int]] = [("floordiv", 7 * divisor), ("mod", 0)]
+    for op, value in values:
         right, wrong = (at(op, 7, divisor, v, FLOOR).conclusion for v in (value, value + 1))
         constant = [replace_variables(f, {"y": Const(divisor)}) for f in (right, wrong)]
         said = [prove_by("products at length", Obligation((("x", Interval(7, 7)),), f), DEFAULT) for f in constant]
@@ -140,7 +140,9 @@ def test_what_has_more_cases_than_are_looked_at_is_not_shown(
     """The sum of four numbers, each 1 or -1, is -4 in the last of sixteen cases alone."""
     monkeypatch.setattr(nonlinear, "_CASES", cases)
     names = [f"x{k}" for k in range(4)]
-    total = reduce(lambda a, b: Binary("+", a, b), (Var(n) for n in names))
+    total: Expr = Const(0)
+    for n in names:
+        total = total + Var(n)
     given = conj(*(ne(Var(n), 0) for n in names))
     asked = Obligation(tuple((n, Interval(-1, 1)) for n in names), le(least, total), given)
     assert prove_by("products at length", asked, DEFAULT).verdict == verdict
