@@ -15,6 +15,9 @@ Test = tuple[str, int]
 Choice = tuple[tuple[int, int], tuple[bool, bool]]
 """What a program is given: two numbers, and two predicates, the same for all devices."""
 
+Handed = tuple[int, int, "int | str"]
+"""A name outside, the name inside, and the channel, or the groups."""
+
 DEVICES: Final = 3
 _PAIRS: Final[dict[int, Pairs]] = {
     1: ((0, 1),),
@@ -57,6 +60,11 @@ class Step:
     by: Test = ("", 0)
     """What chooses a branch, or how often a loop turns."""
     carried: tuple[int, ...] = ()
+    handed: tuple[int, ...] = ()
+    """What the next turn is given in their places: the name of one that is carried, or minus that of a `next`."""
+    takes: tuple[Handed, ...] = ()
+    gives: tuple[Handed, ...] = ()
+    """What calls and branches are handed of what is carried, and hand back."""
 
 
 # -- running ----------------------------------------------------------------------------------------------------------
@@ -113,10 +121,11 @@ class _Runner:
                     yield from self._begin(s)
                 case "fly":
                     open_ones[s.name] = self._fly(s, turn, outer)
-                case "call":
-                    yield from self.run(s.bodies[0], turn, outer, {})
-                case "if":
-                    yield from self.run(s.bodies[0 if self._holds(s.by, turn) else 1], turn, outer, {})
+                case "call" | "if":
+                    inner = {formal: carried.pop(name) for name, formal, _ in s.takes}
+                    way = s.bodies[0 if s.what == "call" or self._holds(s.by, turn) else 1]
+                    yield from self.run(way, turn, outer, inner)
+                    carried.update({name: inner[formal] for name, formal, _ in s.gives})
                 case "while":
                     turns = 0
                     while True:
@@ -124,7 +133,7 @@ class _Runner:
                         if turns >= self._turns(s.by, turn):
                             break
                         yield from self.run(s.bodies[0], turns, turn, carried)
-                        carried.update({h: carried.pop(-h) for h in s.carried})
+                        carried.update(zip(s.carried, [carried[h] for h in s.handed], strict=True))
                         turns += 1
 
     def _begin(self, s: Step) -> Iterator[Wait]:
@@ -173,6 +182,8 @@ class _Runner:
                 return self.device == n
             case "turn":
                 return turn == numbers[n]
+            case "const":
+                return n == 1
         return turn < n
 
     def _turns(self, by: Test, around: int) -> int:
@@ -237,13 +248,17 @@ class _Printer:
         return f"{stem}{self._count}"
 
     def _computation(
-        self, kind: str, steps: Steps, around: dict[int, Step], loop: Step | None = None, thread: str = ""
+        self, kind: str, steps: Steps, around: dict[int, Step], by: Step | None = None, thread: str = ""
     ) -> str:
         known = (id(steps), kind)
         if known in self._names:
             return self._names[known]
         name = self._names[known] = self._new(kind)
-        carried = () if loop is None else loop.carried
+        loop = by if kind in ("more", "turn") else None
+        around = (
+            around if by is None else {**around, **{n: Step("begin", on, n) for _, n, on in (*by.takes, *by.gives)}}
+        )
+        carried = () if by is None else by.carried if loop is not None else tuple(n for _, n, _ in by.takes)
         shape = self._shape(carried, around)
         lines = [f"st = ({shape}) parameter(0)"]
         lines += [f"{held} = {of} get-tuple-element(st), index={n}" for n, (held, of) in enumerate(_HELD.items())]
@@ -263,9 +278,11 @@ class _Printer:
             root = "pred[] compare(k, m), direction=LT"
         elif kind == "turn":
             lines += ["one = s32[] constant(1)", "j = s32[] add(k, one)"]
-            root = f"({shape}) tuple({', '.join(['j', *list(_HELD)[1:], *(later[h] for h in carried)])})"
+            left = [later[h] for h in (() if loop is None else loop.handed)]
+            root = f"({shape}) tuple({', '.join(['j', *list(_HELD)[1:], *left])})"
         else:
-            root = f"({_STATE}) tuple({_ALL})"
+            given = [n for _, n, _ in by.gives] if by is not None else []
+            root = f"({self._shape(given, around)}) tuple({', '.join([_ALL, *(later[h] for h in given)])})"
         body = "".join(f"  {line}\n" for line in lines)
         runs_on = f', execution_thread="{thread}"' if thread else ""
         self.computations.append(f"{name} {{\n{body}  ROOT r = {root}\n}}{runs_on}\n")
@@ -291,7 +308,7 @@ class _Printer:
                     if s.what == "begin":
                         now[s.name], around[s.name] = x, s
                     elif s.what == "next":
-                        later[s.name] = x
+                        later[-s.name] = x
                     else:
                         begun[s.name] = (x, s)
                 case "recv-done" | "done":
@@ -305,18 +322,31 @@ class _Printer:
                     begun[s.name] = (x, s)
                 case "land":
                     lines.append(f"{x} = ({_STATE}) async-done({begun[s.name][0]})")
-                case "call":
-                    lines.append(
-                        f"{x} = ({_STATE}) call(stt), to_apply={self._computation('fun', s.bodies[0], around)}"
-                    )
-                case "if":
-                    test = self._tested(s.by, lines)
-                    yes, no = (self._computation("br", body, around) for body in s.bodies)
-                    ways = f"true_computation={yes}, false_computation={no}"
-                    lines.append(f"{x} = ({_STATE}) conditional({test}, stt, stt), {ways}")
+                case "call" | "if":
+                    self._handed(s, x, lines, now, around)
                 case "while":
                     self._loop(s, x, lines, now, around)
-        return later
+        return {**now, **later}
+
+    def _handed(self, s: Step, x: str, lines: list[str], now: dict[int, str], around: dict[int, Step]) -> None:
+        """A call or a branch, and what it is handed and hands back."""
+        around.update({name: Step("begin", on, name) for name, _, on in (*s.takes, *s.gives)})
+        given, shape = "stt", self._shape([name for name, _, _ in s.gives], around)
+        if s.takes:
+            given, names = f"{x}i", [name for name, _, _ in s.takes]
+            held = ", ".join([_ALL, *(now[name] for name in names)])
+            lines.append(f"{given} = ({self._shape(names, around)}) tuple({held})")
+        if s.what == "call":
+            run = self._computation("fun", s.bodies[0], around, s)
+            lines.append(f"{x} = ({shape}) call({given}), to_apply={run}")
+        else:
+            test = self._tested(s.by, lines)
+            yes, no = (self._computation("br", body, around, s) for body in s.bodies)
+            ways = f"true_computation={yes}, false_computation={no}"
+            lines.append(f"{x} = ({shape}) conditional({test}, {given}, {given}), {ways}")
+        for n, (name, _, _) in enumerate(s.gives):
+            now[name] = self._new("g")
+            lines.append(f"{now[name]} = {_type(around[name])} get-tuple-element({x}), index={len(_HELD) + n}")
 
     def _loop(self, s: Step, x: str, lines: list[str], now: dict[int, str], around: dict[int, Step]) -> None:
         shape = self._shape(s.carried, around)
@@ -335,6 +365,7 @@ class _Printer:
         lines += {
             "given": [f"{x} = pred[] copy(q{n})"],
             "not": [f"{x} = pred[] not(q{n})"],
+            "const": [f"{x} = pred[] constant({'true' if n else 'false'})"],
             "own": [
                 f"{x}a = u32[] replica-id()",
                 f"{x}b = u32[] constant({n})",
@@ -389,6 +420,7 @@ class _Maker:
         self._channels = rng.sample(list(_PAIRS), rng.choice([2, 3, 3, 4]))
         self._early = rng.choice([0.5, 0.7, 0.9, 1.0, 1.0])
         self._own, self._flying, self._spanning = rng.random() < 0.1, rng.random() < 0.4, rng.random() < 0.6
+        self._handing, self._with_handed = rng.random() < 0.5, list[tuple[int | str, Steps, Step]]()
 
     def _name(self) -> int:
         self._count += 1
@@ -427,7 +459,9 @@ class _Maker:
         rng, parts = self._rng, list[Steps]()
         for _ in range(size or rng.choice([1, 1, 2, 2, 3])):
             x, name = rng.random(), self._name()
-            if x < 0.5 or depth <= 0:
+            if self._handing and depth > 0 and rng.random() < 0.4:
+                parts += self._handed_on(depth, in_loop)
+            elif x < 0.5 or depth <= 0:
                 parts += self._exchange()
             elif x < 0.58:
                 parts.append([Step("meet", rng.choice(_MEETINGS))])
@@ -472,17 +506,90 @@ class _Maker:
         asked = self.block(0, True, size=1) if rng.random() < 0.1 else []
         body, before, after, parts = self.block(depth - 1, True), Steps(), Steps(), list[Steps]()
         names = [self._name() for _ in range(rng.choice([1, 1, 2]) if rng.random() < 0.25 else 0)]
+        if self._handing and rng.random() < 0.5:
+            names = [self._name() for _ in range(rng.choice([2, 2, 3]))]
+        handed, one = list[int](), self._on()
         for name in names:
-            on: int | str = rng.choice(self._channels) if rng.random() < 0.67 else rng.choice(_MEETINGS)
+            on = one if self._handing else self._on()
             before.append(Step("begin", on, name))
             after.append(Step("end", on, name))
             turn = [Step("end", on, name), Step("next", on, name)]
-            parts += [turn] if rng.random() < 0.5 else [turn[:1], turn[1:]]
+            if self._handing and rng.random() < 0.3:
+                handed.append(name)  # through the turn
+            else:
+                parts += [turn] if rng.random() < 0.5 else [turn[:1], turn[1:]]
+                handed.append(-name)
             if isinstance(on, int):
                 rng.choice([before, before, after]).append(Step("send", on))
                 parts.append([Step("send", on)])
-        loop = Step("while", bodies=(self._mixed([body, *parts]), asked), by=self._turns(in_loop), carried=tuple(names))
+        if self._handing:
+            rng.shuffle(handed)
+        loop = Step(
+            "while",
+            bodies=(self._mixed([body, *parts]), asked),
+            by=self._turns(in_loop),
+            carried=tuple(names),
+            handed=tuple(handed),
+        )
         return [*before, loop, *after]
+
+    def _on(self) -> int | str:
+        return self._rng.choice(self._channels) if self._rng.random() < 0.67 else self._rng.choice(_MEETINGS)
+
+    def _handed_on(self, depth: int, in_loop: bool) -> list[Steps]:
+        """What is begun, handed into calls and branches and back, in another order perhaps, and ended."""
+        rng, on = self._rng, self._on()
+        names = [self._name() for _ in range(rng.choice([1, 1, 2]))]
+        part = Steps()
+        if begins := rng.random() < 0.6:
+            part += [Step("begin", on, name) for name in names]
+        for _ in range(rng.choice([1, 1, 2])):
+            known = [s for _, _, s in self._with_handed if (len(s.takes), len(s.gives)) == (len(names),) * 2]
+            known = [s for s in known if s.takes[0][2] == on]
+            if begins and known and rng.random() < 0.4:  # once more, with others
+                old = rng.choice(known)
+                takes = tuple((name, n, on) for name, (_, n, _) in zip(names, old.takes, strict=True))
+                gives = tuple((name, n, on) for name, (_, n, _) in zip(names, old.gives, strict=True))
+                part.append(Step("call", bodies=old.bodies[:1], takes=takes, gives=gives))
+                continue
+            part.append(self._handing_step(depth, in_loop, on, names, begins, gives=True))
+            begins = True
+        if rng.random() < 0.4:
+            part.append(self._handing_step(depth, in_loop, on, names, True, gives=False))
+        else:
+            part += [Step("end", on, name) for name in rng.sample(names, len(names))]
+        if not isinstance(on, int):
+            return [part]
+        sends = [Step("send", on) for _ in names]
+        return [[*sends, *part]] if rng.random() < 0.5 else [part, sends]
+
+    def _handing_step(
+        self, depth: int, in_loop: bool, on: int | str, names: Sequence[int], takes: bool, gives: bool
+    ) -> Step:
+        rng, formal = self._rng, [self._name() for _ in names]
+        what = rng.choice(["call", "call", "if"])
+        handed = formal if what == "if" else rng.sample(formal, len(formal))
+        bodies = list[Steps]()
+        for _ in range(2):
+            parts = [self.block(depth - 1, in_loop, size=1)] if rng.random() < 0.6 else []
+            for n in rng.sample(formal, len(formal)):
+                new = [Step("end", on, n)] if takes else []
+                new += [Step("begin", on, n)] if gives else []
+                if not (takes and gives and rng.random() < 0.5):
+                    parts.append(new)
+                if gives and isinstance(on, int) and takes and parts and parts[-1] is new:
+                    rng.choice(parts).append(Step("send", on))
+            bodies.append(self._mixed(parts))
+        step = Step(
+            what,
+            bodies=tuple(bodies[: 1 if what == "call" else 2]),
+            by=self._test(in_loop) if rng.random() < 0.5 else ("const", rng.randrange(2)),
+            takes=tuple((name, n, on) for name, n in zip(names, formal, strict=True)) if takes else (),
+            gives=tuple((name, n, on) for name, n in zip(names, handed, strict=True)) if gives else (),
+        )
+        if what == "call":
+            self._with_handed.append((on, bodies[0], step))
+        return step
 
 
 def made(seed: int) -> Steps:

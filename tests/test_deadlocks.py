@@ -284,6 +284,52 @@ def _sent_by_a_branch(idle: str) -> str:
     )
 
 
+def _ended_by(made: str, done: str = "x") -> str:
+    """A recv that is ended by way of something else, with a sum between the done and its send."""
+    of = "(f32[8], token[])"
+    aside = f"aside {{\n  r = {_STATE} parameter(0)\n  ROOT d = {of} recv-done(r), channel_id=1\n}}, {_ASIDE}\n"
+    flight = f"x = (({_STATE}), {of}, u32[]) async-start(r1), calls=aside, async_{_ASIDE}\n  d = {of} async-done(x)"
+    parts = [f"x{n} = {part} get-tuple-element(r1), index={n}" for n, part in enumerate(("f32[8]", "u32[]", "token[]"))]
+    way = {
+        "flight": flight,
+        "parameter": f"x = {_STATE} parameter(1)",
+        "parts": "\n  ".join([*parts, f"x = {_STATE} tuple(x0, x1, x2)"]),
+    }.get(made, f"x = {_STATE} {made}")
+    ended = [] if made == "flight" else [f"d = {of} recv-done({done}), channel_id=1"]
+    return _module([*_lines("r1"), way, *ended, *_lines("sum s1 S1")], aside if made == "flight" else "")
+
+
+def _told(order: str, opcode: str, word: str) -> str:
+    """The order with a word behind the first attribute of one of its operations."""
+    begin, _, end = _flat(order).partition(f" {opcode}(")
+    operands, _, rest = end.partition("), ")
+    return f"{begin} {opcode}({operands}), {word}, {rest}"
+
+
+def _scattered(how: str) -> str:
+    lines = [
+        "g = s32[2] parameter(1)",
+        "at = s32[2,1] constant({{0},{0}})",
+        "updated = s32[2] scatter(g, at, g), update_window_dims={}, inserted_window_dims={0}, "
+        f"scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=adds{how}",
+        "first = s32[1] slice(updated), slice={[0:1]}",
+        "number = s32[] reshape(first)",
+        "q = pred[] compare(number, one), direction=EQ",
+    ]
+    return _decided(lines, _ADDS)
+
+
+def _worked_out(said: str) -> str:
+    """A branch with a deadlock that a constant does not choose, if what is written beside it says nothing."""
+    choice = _branches("no", "r1 R1 sum s1 S1", "r2 s2 R2 S2")
+    return choice.replace("q = pred[] constant(false)", f"q0 = pred[] constant(true)\n  q = pred[] not(q0){said}")
+
+
+def _turned_beside(said: str) -> str:
+    text = _loop("1", "s1 S1", after="r1 R1")
+    return text.replace("direction=LT", f"direction=LT{said}")
+
+
 def _turned_sums(order: str) -> str:
     """A loop that carries a sum in flight: a turn begins the next one, and ends that of the turn before."""
     words = {
@@ -591,6 +637,91 @@ CASES: Final = {
         f"a deadlock inside of a branch taken {outer}": (_inside_of_another(outer), "unknown")
         for outer in ("where it holds", "where it does not")
     },
+    # What is ended that is not seen to begin.
+    **{
+        f"a recv that is ended by way of {made.partition('(')[0]}": (_ended_by(made), "unknown")
+        for made in (
+            "flight",
+            "parameter",
+            "parts",
+            'domain(r1), domain={kind="sharding", entry={replicated}, exit={replicated}}',
+            'custom-call(r1), custom_call_target="Pin"',
+        )
+    },
+    "a recv that is ended by way of a barrier": (_ended_by("opt-barrier(r1)"), "refuted"),
+    # What is written at what waits.
+    **{
+        f"at the {opcode}: {word}": (_told("r1 s1 sum R1 S1", opcode, word), said)
+        for opcode, word, said in (
+            ("recv", 'backend_config={"who":"all"}', "unknown"),
+            ("recv", 'backend_config={"operation_queue_id":"1"}', "proved"),
+            ("recv", "sharding={{maximal device=0}, {maximal device=0}, {maximal device=0}}", "unknown"),
+            ("recv", "sharding={{manual}, {manual}, {manual}}", "proved"),
+            ("recv-done", 'backend_config={"who":"all"}', "unknown"),
+            ("recv-done", 'backend_config={"operation_queue_id":"1"}', "proved"),
+            ("all-reduce", 'backend_config={"who":"all"}', "unknown"),
+            ("all-reduce", 'backend_config={"operation_queue_id":"1"}', "proved"),
+            ("all-reduce", "frontend_attributes={who=all}", "unknown"),
+            ("all-reduce", "frontend_attributes={_xla_stream_annotation=1}", "proved"),
+            ("all-reduce", "all_reduce_id=3", "unknown"),
+            ("all-reduce", "constrain_layout=true", "proved"),
+        )
+    },
+    "a flight in a group": (
+        _beside("sum", "start r1 s1 R1 S1 done").replace("calls=aside,", "calls=aside, async_group_id=3,"),
+        "unknown",
+    ),
+    "pairs twice": (_said(_pairs("{{0,1}},_xla_send_recv_source_target_pairs={{1,0}}")), "unknown"),
+    "other words at a transfer": (_said(_pairs('"{{0,1}}"', ', who="all"')), "unknown"),
+    "words without meaning at a transfer": (_said(_pairs('"{{0,1}}"', ', grad_x="all"')), "proved"),
+    **{
+        f"a custom call of {target}": (_given_to(f'custom-call(p), custom_call_target="{target}"'), said)
+        for target, said in (("nobody knows", "unknown"), ("__cublas$gemm", "proved"))
+    },
+    **{
+        f"a branch that is own, with {target}": (
+            _branches("own", "", "", after="r1 s1 R1 S1").replace("this {", f"this {{\n  {call}", 1),
+            said,
+        )
+        for target, said in (("nobody knows", "unknown"), ("__cublas$gemm", "proved"))
+        for call in (f'c = f32[8] custom-call(), custom_call_target="{target}"',)
+    },
+    # Who sends to all waits for nobody's data, and who is sent nothing in a turn need not wait.
+    **{
+        f"behind a recv-done, {made}": (_flat("r1 R1 sum s1 S1").replace(_WORDS["sum"], f"sum = f32[8] {made}"), said)
+        for made, said in (
+            ("collective-broadcast(p), replica_groups={{0,1}}", "unknown"),
+            ("collective-permute(p), source_target_pairs={{1,0}}", "refuted"),
+            (
+                "collective-permute(p), source_target_pairs={{1,0}}, "
+                'frontend_attributes={_xla_send_recv_validation="{{3,5}}"}',
+                "unknown",
+            ),
+        )
+    },
+    "behind a send, collective-broadcast": (
+        _flat("r1 s1 sum R1 S1").replace(_WORDS["sum"], "sum = f32[8] collective-broadcast(p), replica_groups={{0,1}}"),
+        "proved",
+    ),
+    "a branch by what falls on one place in any order": (_scattered(""), "unknown"),
+    "a branch by what falls on places of its own": (_scattered(", unique_indices=true"), "proved"),
+    **{
+        f"a branch by a sum{' that says more' if said else ''}": (
+            _decided(
+                ["g = s32[] parameter(1)", f"o = s32[] add(g, g){said}", "q = pred[] compare(o, one), direction=EQ"]
+            ),
+            verdict,
+        )
+        for said, verdict in (("", "proved"), (', backend_config={"own":"1"}', "unknown"))
+    },
+    **{
+        f"a constant that is worked out{' and says more' if said else ''}": (_worked_out(said), verdict)
+        for said, verdict in (("", "proved"), (', backend_config={"own":"1"}', "unknown"))
+    },
+    **{
+        f"turns that are counted{' and say more' if said else ''}": (_turned_beside(said), verdict)
+        for said, verdict in (("", "proved"), (', backend_config={"own":"1"}', "unknown"))
+    },
     "a branch that is own, without any": (_branches("own", "", "", after="r1 s1 R1 S1"), "proved"),
 }
 
@@ -627,6 +758,68 @@ def _rotated(turn: str, last: str) -> str:
     ]
     lines = [*_lines("r1 r2 s1 s2 S1 S2"), "zero = s32[] constant(0)", f"i = {state} tuple(zero, r1, r2)"]
     return _module([*lines, f"w = {state} while(i), condition=more, body=turn", *ended], body)
+
+
+def _handed_on(turns: int, left: str, order: str, inside: str = "") -> str:
+    """Two recvs of one channel through turns that hand them on in another order; `X` and `Y` end what is left."""
+    state = f"(s32[], {_STATE}, {_STATE})"
+    words = {n.upper(): f"d{n} = (f32[8], token[]) recv-done({n}), channel_id=1" for n in "xya"}
+    body = (
+        f"turn {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        f"  a = {_STATE} get-tuple-element(st), index=1\n  b = {_STATE} get-tuple-element(st), index=2\n"
+        "  t = token[] after-all()\n  one = s32[] constant(1)\n  j = s32[] add(k, one)\n"
+        + "".join(f"  {words.get(w) or _line(w)}\n" for w in inside.split())
+        + f"  ROOT r = {state} tuple(j, {left})\n}}\n"
+        f"more {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        f"  m = s32[] constant({turns})\n  ROOT l = pred[] compare(k, m), direction=LT\n}}\n"
+    )
+    lines = [
+        "zero = s32[] constant(0)",
+        *_lines("r1a r1b s1a"),
+        f"i = {state} tuple(zero, r1a, r1b)",
+        f"w = {state} while(i), condition=more, body=turn",
+        *(f"{n} = {_STATE} get-tuple-element(w), index={k}" for n, k in (("x", 1), ("y", 2))),
+        *(words.get(w) or _line(w) for w in order.split()),
+    ]
+    return _module(lines, body)
+
+
+@pytest.mark.parametrize(
+    ("turns", "left", "order", "inside", "said"),
+    [
+        # Device 0 sends the second only behind a sum with device 1, which waits for it before.
+        (1, "b, a", "X sum s1b Y", "", "unknown"),
+        (2, "b, a", "Y sum s1b X", "", "unknown"),
+        (0, "b, a", "Y sum s1b X", "", "unknown"),
+        (1, "b, a", "s1b X sum Y", "", "proved"),
+        (1, "r1n, a", "X sum s1b s1c Y", "", "unknown"),
+        (1, "r1n, a", "s1b s1c X sum Y", "", "proved"),
+        (1, "r1n, b", "s1b s1c Y sum X", "A r1n", "proved"),
+        (1, "r1n, b", "s1b Y sum s1c X", "A r1n", "proved"),
+        (1, "r1n, b", "s1b X sum s1c Y", "A r1n", "unknown"),
+    ],
+)
+def test_turns_may_hand_on_in_another_order(turns: int, left: str, order: str, inside: str, said: str) -> None:
+    if "r1n" in left and "r1n" not in inside:
+        inside = f"{inside} r1n"
+    assert {f.verdict.value for f in _found(_handed_on(turns, left, order, inside))} == {said}
+
+
+def _opened_by_calls(order: str) -> str:
+    """Two calls that each begin a recv, which are ended in some order."""
+    opened = _computation("opened", _lines("r1"), "t = token[] parameter(0)") + "\n"
+    words = {
+        "A": f"a = {_STATE} call(t), to_apply=opened",
+        "B": f"b = {_STATE} call(t), to_apply=opened",
+        "X": "x = (f32[8], token[]) recv-done(a), channel_id=1",
+        "Y": "y = (f32[8], token[]) recv-done(b), channel_id=1",
+    }
+    return _module([words.get(w) or _line(w) for w in order.split()], opened)
+
+
+@pytest.mark.parametrize(("order", "said"), [("A B s1 Y sum s1b X", "unknown"), ("A B s1 s1b Y sum X", "proved")])
+def test_calls_begin_one_recv_twice(order: str, said: str) -> None:
+    assert {f.verdict.value for f in _found(_opened_by_calls(order))} == {said}
 
 
 @pytest.mark.parametrize(

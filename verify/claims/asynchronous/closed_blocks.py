@@ -110,6 +110,10 @@ class _Walk:
                 mine = next(((s, n) for s, n in self.begun if s in e.starts), None)
                 if mine is None:
                     return
+                # Whichever is ended, the last that may be has to be sent by then.
+                for recv in (recv for recvs in e.recvs for recv in recvs if recv in self.keys and not e.is_oldest):
+                    key = self.keys[recv]
+                    self.waited[key] = max(self.waited[key], *self.numbers.get(recv, []), 0)
                 self.begun.remove(mine)
                 if mine[1] in self.beside and not _leaves_running(self.beside[mine[1]]):
                     del self.beside[mine[1]]

@@ -8,19 +8,17 @@ from typing import Final
 from hloproof.models.dataflow.async_chain import AsyncChains, Link, text_of
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.hlo.attributes import ReplicaGroups, Word
+from hloproof.models.hlo.beside import unknown_beside
+from hloproof.models.hlo.between_devices import part_of, parting
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.opcodes import KNOWN, having
 from hloproof.models.hlo.shape import leaves
 
-_OWN: Final = frozenset({"partition-id", "replica-id", "rng", "rng-get-and-update-state", "custom-call"})
 _ALIKE: Final = frozenset({"all-reduce", "all-gather", "collective-broadcast", "copy"})
 """What gives all devices that give it one operand one result, where their groups are of one size, in flight, too."""
 _FOLLOWED: Final = frozenset({"while", "conditional", "call", "fusion"})
 """What hands back what its computations do."""
-_FUNCTIONS: Final = (
-    KNOWN - having("collective") - having("opaque") - having("own") - having("token") - having("composed") - _OWN
-) | {*_ALIKE, *_FOLLOWED, "after-all", "add-dependency"}
-"""What gives every device the same result for the same operands; of all others nothing is known."""
+_FUNCTIONS: Final = parting("function") | _ALIKE | _FOLLOWED | {"after-all", "add-dependency"}
+"""What gives every device the same result for the same operands, as the table says; of all others nothing is known."""
 
 
 class Choices:
@@ -90,7 +88,8 @@ def _has_its_own(i: Instruction, opcode: str) -> bool:
     groups = i.attributes.get("replica_groups")
     if isinstance(groups, ReplicaGroups) and len(set(map(len, groups.groups))) > 1:
         return True  # sums over more devices are others
-    return opcode not in _FUNCTIONS
+    is_in_order = part_of(opcode) == "varies" and i.attributes.flag("unique_indices")
+    return not (opcode in _FUNCTIONS or is_in_order) or bool(unknown_beside(i))
 
 
 def _is_said_to_differ(parameter: Instruction) -> bool:

@@ -9,23 +9,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from hloproof.claims.asynchronous.device_choices import Choices
+from hloproof.claims.asynchronous.ended_starts import ended_starts, ends_the_oldest
 from hloproof.models.dataflow.async_chain import AsyncChains, text_of
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.beside import frontend_entries, is_silent_attribute
+from hloproof.models.hlo.beside import unknown_beside
+from hloproof.models.hlo.between_devices import not_known, part_of, parting, said_of_transfer
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.opcodes import COLLECTIVES
 from hloproof.models.indexing.composition.known_scalars import KnownScalars
 from hloproof.models.indexing.composition.trip_count import known_turns
 
 Pairs = tuple[tuple[int, int], ...]
 
 TRANSFERS: Final = ("send", "recv")
-_MEETINGS: Final = frozenset(
-    {"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-broadcast", "ragged-all-to-all"}
-)
-"""Operations that wait for all devices of their group."""
-_EXCHANGES: Final = _MEETINGS | {"collective-permute"}
+_EXCHANGES: Final = parting("all", "first")
+"""Operations that wait for devices of their group."""
 _MOST_EVENTS: Final = 5000
 _SAID_OF_DEVICES: Final = "_xla_send_recv_source_target_pairs"
 _PAIR: Final = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
@@ -42,13 +40,12 @@ def names_devices(i: Instruction) -> bool:
 def source_target_pairs(i: Instruction) -> Pairs:
     """Which device sends to which, as the frontend attribute of a send or recv says; () of a transfer to the host.
     Raises NotModelled where the text does not say it, or says more than that."""
-    said = frontend_entries(text_of(i, "frontend_attributes") or "{}")
-    if said is None:
-        raise NotModelled(f"what frontend_attributes say of {i.name}")
     if i.attributes.flag("is_host_transfer") and not names_devices(i):
         return ()
-    known = (_SAID_OF_DEVICES, _OF_STREAMS)
-    more = next((name for name in said if name not in known and not is_silent_attribute(i.opcode, name)), None)
+    said = said_of_transfer(i)
+    if said is None:
+        raise NotModelled(f"between which devices {i.name} is")
+    more = next((name for name in said if name not in (_SAID_OF_DEVICES, _OF_STREAMS)), None)
     if more is not None:
         raise NotModelled(f"what {more} says of {i.name}")
     pairs = said.get(_SAID_OF_DEVICES)
@@ -76,6 +73,8 @@ class Event:
     """What a done ends."""
     recvs: tuple[tuple[HloPosition, ...], ...] = ()
     """The recvs that a done waits for, of each start."""
+    is_oldest: bool = True
+    """A done ends the oldest of what is open and may be ended by it."""
     inside: tuple[Event, ...] = ()
     within: tuple[str, ...] = ()
     """The branches, and the loops of unknown turns, that it stands in, outermost first: whether and how often it
@@ -122,7 +121,8 @@ class Schedule:
             self._busy[computation.name] = False  # a computation does not call itself
             self._busy[computation.name] = any(
                 i.opcode in TRANSFERS
-                or _plain(i.opcode) in COLLECTIVES
+                or _plain(i.opcode) in _EXCHANGES
+                or (part_of(i.opcode) == "unknown" and not_known(i) is not None)
                 or self.chains.links.get(HloPosition(computation.name, i.name)) is not None
                 or any(map(self._is_busy, i.attributes.computations()))
                 for i in computation.instructions
@@ -152,8 +152,9 @@ class Schedule:
         for name in i.attributes.computations() if link is None or link.role == "start" else ():
             if name not in inner and self._is_busy(name):
                 raise NotModelled(f"what the {i.opcode} {i.name} does with {name}")
-        if _plain(i.opcode) in COLLECTIVES - _EXCHANGES:
-            raise NotModelled(f"whom the {i.opcode} {i.name} waits for")
+        waits = part_of(i.opcode) in ("transfer", "all", "first", "ends", "unknown")
+        if (busy or waits) and (why := not_known(i)) is not None:
+            raise NotModelled(why)
         if i.opcode == "while" and busy:
             yield from self._loop(computation, i, path, within)
         elif i.opcode == "conditional":
@@ -179,15 +180,17 @@ class Schedule:
             if link is None:
                 yield Event(place, "meet", starts=(place,), within=within)
         elif link is not None and link.role == "done":
-            starts = tuple(sorted(self.chains.starts.get(place, ())))
+            starts = ended_starts(self.chains, place)
             recvs = tuple(tuple(dict.fromkeys(self._received(s, path))) for s in starts)
-            yield Event(place, "done", starts=starts, recvs=recvs, within=within)
+            is_oldest = ends_the_oldest(self.chains, place)
+            yield Event(place, "done", starts=starts, recvs=recvs, is_oldest=is_oldest, within=within)
 
     def _taken(self, computation: Computation, choice: Instruction, ways: Sequence[str]) -> str | None:
         """The branch that constants choose; None where they do not."""
         chosen = self._scalars.value(computation, choice.operands[0], (), lambda _n, _at: None)
         if chosen is None:
             return None
+        self._is_computed(HloPosition(computation.name, choice.operands[0]))
         if "branch_computations" not in choice.attributes:
             return ways[0 if chosen else 1]
         return ways[chosen if 0 <= chosen < len(ways) else -1]
@@ -202,6 +205,7 @@ class Schedule:
         states = known_turns(self._scalars, computation, loop, condition, body, lambda _n, _at: None)
         turns, where = 1, within
         if states is not None:
+            self._is_computed(HloPosition(condition.name, condition.root_name))
             turns = len(states)
         elif condition.root.opcode == "constant":
             # It goes on for ever, as texts write it that leave open when it ends: what stands behind it counts.
@@ -220,6 +224,13 @@ class Schedule:
             yield from self._of(condition.name, path, where)
             if where != within:
                 yield Event(place, "leave", within=where)
+
+    def _is_computed(self, place: HloPosition) -> None:
+        """Raises NotModelled where something is written beside what a constant follows from, and is not known."""
+        made, _ = self._choices.decided_by(place)
+        words = unknown_beside(self.chains.flow.instruction(made)) if made is not None else ()
+        if words:
+            raise NotModelled(f"what {words[0]} says")
 
     def _received(self, start: HloPosition, path: tuple[str, ...]) -> Iterator[HloPosition]:
         """A start that is a recv, and the recvs in the computation that it runs and that it does not itself end."""

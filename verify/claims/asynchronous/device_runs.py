@@ -12,6 +12,7 @@ from hloproof.models.dataflow.async_chain import AsyncChains
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import DevicePairs, ReplicaGroups
+from hloproof.models.hlo.between_devices import carries_in_some_turns, part_of
 from hloproof.models.hlo.module import device_counts
 from hloproof.models.hlo.opcodes import WITH_GLOBAL_IDS
 
@@ -102,8 +103,8 @@ class _Devices:
         return True
 
     def _ends(self, d: int, e: Event) -> bool:
-        """A done ends the oldest of what it may belong to. Where others are open that wait for something else, it is
-        not known which it is, and all have to be there."""
+        """A done ends one of what it may belong to, the oldest for one. Where others are open that wait for something
+        else, or loops and calls may hand on in another order, it is not known which, and all have to be there."""
         order = self._order.get(d, [])
         mine = [s for s in order if s in e.starts]
         if not mine:
@@ -124,6 +125,8 @@ class _Devices:
         late = (n > self._sent[w] for s in chosen for numbers in self._numbers(d, e, s) for w, n in numbers.items())
         if self._strict and any(late):
             return False
+        if self._strict and not (e.is_oldest or all(self._is_there(d, e, s) for s in dict.fromkeys(mine))):
+            return False
         self._taken.update(needs[mine[0]])
         order.remove(mine[0])
         if self._arrived[d, mine[0]]:
@@ -136,6 +139,16 @@ class _Devices:
             if recv != mine[0] and recv in order:
                 order.remove(recv)
         return True
+
+    def _is_there(self, d: int, e: Event, start: HloPosition) -> bool:
+        """All that is open of a start could be ended now."""
+        queues = (self._awaited.get((d, recv), []) for recv in self._recvs(e, start))
+        if any(n > self._sent[w] for queue in queues for numbers in queue for w, n in numbers.items()):
+            return False
+        if not all(thread.is_over for thread in self._begun.get((d, start), [])):
+            return False
+        turn = self._arrived[d, start]
+        return not turn or all(self._arrived[other, start] >= turn for other in self._met(d, start))
 
     @staticmethod
     def _recvs(e: Event, start: HloPosition) -> tuple[HloPosition, ...]:
@@ -161,8 +174,10 @@ class _Devices:
         key = (device, place)
         if key not in self._partners:
             found = _partners(self.chains, place, device)
-            unknown = frozenset(self.devices if self._strict else ())
-            self._partners[key] = unknown if found is None else found & frozenset(self.devices)
+            if self._strict:
+                self._partners[key] = frozenset(self.devices) if found is None else found & frozenset(self.devices)
+            else:
+                self._partners[key] = frozenset() if found is None else _surely(self.chains, place, found)
         return self._partners[key]
 
 
@@ -239,3 +254,10 @@ def _partners(chains: AsyncChains, place: HloPosition, device: int) -> frozenset
     if any(named):
         return next((frozenset(group) for group in named if device in group), frozenset())
     return everyone if replicas * partitions > 1 else None
+
+
+def _surely(chains: AsyncChains, place: HloPosition, group: frozenset[int]) -> frozenset[int]:
+    """Those of a group without whose data a device does not get on."""
+    i = chains.flow.instruction(place)
+    is_of_all = part_of(i.opcode) == "all" or isinstance(i.attributes.get("source_target_pairs"), DevicePairs)
+    return group if is_of_all and not carries_in_some_turns(i) else frozenset()
