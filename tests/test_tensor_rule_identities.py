@@ -54,6 +54,7 @@ OF_PROGRAMS = {
     "select-and-scatter as a scatter",
     "a reduce takes its elements in any order",
     "the accuracy of a function left out",
+    "what a reduction begins with is used once, and for each place on padding",
 }
 """They are about loops, libraries, how well they compute, or the order of a run, which no rule has."""
 

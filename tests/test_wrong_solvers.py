@@ -241,11 +241,11 @@ GATHERED = """map a
         (2, "d0", Verdict.PROVED),
         (2, "4 - d0", Verdict.REFUTED),
         (4, "d0", Verdict.PROVED),
-        (4, "4 - d0", Verdict.UNKNOWN),
+        (4, "4 - d0", Verdict.PROVED),
     ],
 )
 def test_which_element_is_read_matters_where_its_value_does(size: int, element: str, verdict: Verdict) -> None:
-    """A window as large as the array starts at 0 whatever it reads, so that reading another element is not refuted."""
+    """A window as large as the array starts at 0 whatever it reads, so that the map is right that reads another."""
     text = GATHERED % (1, size, size, size - 1, 4 - size, element, size - 1)
     (told,) = check_maps_text(text, "x")
     assert told.found.verdict is verdict, told.found

@@ -157,11 +157,6 @@ def beside(i: Instruction) -> tuple[Beside, ...]:
     return tuple(out)
 
 
-def is_silent_attribute(opcode: str, name: str) -> bool:
-    """Whether what frontends hand through under this name has no meaning."""
-    return kind_of(opcode, name, _FRONTEND) == "silent"
-
-
 def unknown_beside(i: Instruction) -> tuple[str, ...]:
     """What is written beside the instruction and is not known here: names, and whose they are."""
     return tuple(f"{b.name} of {i.opcode}" for b in beside(i) if b.kind == "unknown")
