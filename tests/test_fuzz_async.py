@@ -194,3 +194,26 @@ def test_a_module_that_cannot_be_read_is_a_failure_unless_it_is_written_wrongly(
     assert target_async.examine("// a slip: \n" + wrong) == ("refused when read",)
     with pytest.raises((Failure, Exception), match="copy-start"):
         target_async.examine(wrong)
+
+
+_NAMES_DEVICES = """HloModule channels, is_scheduled=true
+
+ENTRY e {
+  p = f32[4] parameter(0)
+  t = token[] after-all()
+  r = (f32[4], u32[], token[]) recv(t), channel_id=1, frontend_attributes={_xla_send_recv_source_target_pairs="{{0,1}}"}
+  rd = (f32[4], token[]) recv-done(r), channel_id=1
+  s = (f32[4], u32[], token[]) send(p, t), channel_id=2, is_host_transfer=true,
+    frontend_attributes={_xla_send_recv_source_target_pairs="{{0,1}}"}
+  sd = token[] send-done(s), channel_id=2, is_host_transfer=true
+  ROOT v = f32[4] negate(p)
+}
+"""
+
+
+def test_what_is_unknown_of_a_whole_module_is_said_of_each_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A transfer to the host that names devices: the recv that nobody serves is not named, and nothing is proved."""
+    assert "collective-deadlock unknown" in target_async.examine(_NAMES_DEVICES)
+    monkeypatch.setattr(target_async, "judged", lambda module, claims: (set(), set(), set()))
+    with pytest.raises(Failure, match="collective-deadlock says nothing of what breaks it"):
+        target_async.examine(_NAMES_DEVICES)
