@@ -249,6 +249,58 @@ LENGTHS = [
 ]  # fmt: skip
 
 
+WITH_ADD = "    HloModule m\n" + "".join(f"    {line}\n" for line in ADD.splitlines()) + "    ENTRY e {\n"
+
+
+def squared(result: str, *sizes: str, parameter: str = "f32[4,4]") -> str:
+    """A module that sets sizes one after the other: the name of each with its shape, what it is set to, and where."""
+    lines = ["three = s32[] constant(3)", "z = f32[] constant(0)"]
+    before = "p"
+    for size in sizes:
+        shape, value, dimension = size.split()
+        lines.append(f"s{len(lines)} = {shape} set-dimension-size({before}, {value}), dimensions={{{dimension}}}")
+        before = f"s{len(lines) - 1}"
+    return set_sizes(result.format(before), "\n    ".join(lines), parameter)
+
+
+ROWS, COLUMNS, BOTH = "f32[<=4,4]", "f32[4,<=4]", "f32[<=4,<=4]"
+TURNED = f"{COLUMNS} transpose({{}}), dimensions={{{{1,0}}}}"
+KEPT = f"{BOTH} negate({{}})"
+PAIR = "(f32[<=4], f32[<=4]) tuple(a, b)"
+TWO_SIZES = (
+    "three = s32[] constant(3)\n    a = f32[<=4] set-dimension-size(p, {}), dimensions={{0}}\n"
+    "    b = f32[<=4] set-dimension-size(p, {}), dimensions={{0}}"
+)
+NONE_READ = (
+    "z = f32[] constant(0)\n    rows = f32[<=3] reduce(p, z), dimensions={{1}}, to_apply=add\n"
+    "    columns = f32[<=3] reduce(p, z), dimensions={{0}}, to_apply=add\n"
+    "    none = f32[<=3] pad({}, z), padding=3_-3"
+)
+PADDED = "f32[<=5] pad(none, z), padding={}"
+LENGTHS += [
+    # The size of a dimension is that of the dimension it was before.
+    (squared(TURNED, f"{ROWS} two 0"), squared(TURNED, f"{ROWS} two 0"), "proved"),
+    (squared(TURNED, f"{ROWS} two 0"), squared(TURNED, f"{ROWS} three 0"), "unknown"),
+    # Each dimension has a size of its own, in whatever order they are set.
+    (squared(KEPT, f"{ROWS} two 0", f"{BOTH} three 1"), squared(KEPT, f"{COLUMNS} three 1", f"{BOTH} two 0"), "proved"),
+    (squared(KEPT, f"{ROWS} two 0", f"{BOTH} three 1"), squared(KEPT, f"{ROWS} three 0", f"{BOTH} two 1"), "unknown"),
+    # So has each array.
+    (set_sizes(PAIR, TWO_SIZES.format("two", "three")), set_sizes(PAIR, TWO_SIZES.format("two", "three")), "proved"),
+    (set_sizes(PAIR, TWO_SIZES.format("two", "three")), set_sizes(PAIR, TWO_SIZES.format("three", "two")), "unknown"),
+    (squared(KEPT, f"{ROWS} two 0", f"{BOTH} three 1"), squared(KEPT, f"{ROWS} two 0", f"{BOTH} two 1"), "unknown"),
+    (set_sizes(PAIR, TWO_SIZES.format("two", "three")), set_sizes(PAIR, TWO_SIZES.format("two", "two")), "unknown"),
+    (set_sizes("f32[4] negate(p)", parameter="f32[<=4]"), set_sizes(
+        "f32[<=4] negate(p)", parameter="f32[<=4]"), "unknown"),
+    # Padding gives another size, and what it holds may be read nowhere.
+    (WITH_ADD + set_sizes("f32[<=3] copy(none)", NONE_READ.format("rows"), "f32[<=3,<=3]") + "    }\n",
+     WITH_ADD + set_sizes("f32[<=3] copy(none)", NONE_READ.format("columns"), "f32[<=3,<=3]") + "    }\n", "unknown"),
+    (WITH_ADD + set_sizes(PADDED.format("0_2"), NONE_READ.format("rows"), "f32[<=3,<=3]") + "    }\n",
+     WITH_ADD + set_sizes(PADDED.format("0_0_1"), NONE_READ.format("rows"), "f32[<=3,<=3]") + "    }\n", "unknown"),
+    # Of an array of a fixed size nobody says which of the two sizes the sum has.
+    (set_sizes("f32[<=4] add(s, p)", SET.format("two")), set_sizes("f32[<=4] add(s, p)", SET.format("two")), "unknown"),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(("before", "after", "verdict"), LENGTHS)
 def test_modules_that_give_arrays_of_other_lengths_are_not_alike(before: str, after: str, verdict: str) -> None:
     """An element that one module alone gives is read for in that one alone, and no map says how many there are."""

@@ -189,6 +189,14 @@ MAPS: Final = [
         "test_dynamic_sizes::test_modules_that_give_arrays_of_other_lengths_are_not_alike",
         "unknown",
     ),
+    Row(
+        "`hlo-after` between arrays whose sizes are those of two dimensions",
+        "map",
+        "map a\n" + _beside(test_dynamic_sizes.LENGTHS[19][0], test_dynamic_sizes.LENGTHS[19][1]),
+        "map a\n" + _beside(test_dynamic_sizes.LENGTHS[12][0], test_dynamic_sizes.LENGTHS[12][1]),
+        "test_dynamic_sizes::test_modules_that_give_arrays_of_other_lengths_are_not_alike",
+        "unknown",
+    ),
     _map(
         _equal("same-relation", _SHIFT.format("rt0 + s0"), _SHIFT.format("rt0 + 3 - s0")),
         _equal("same-relation", _SHIFT.format("rt0 + s0"), _SHIFT.format("s0 + rt0")),

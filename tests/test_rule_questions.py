@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from hloproof.claims.rules.asking import RuleQuestions
 from hloproof.claims.rules.claims import check_rule
 from hloproof.claims.rules.rounding import quotient
 from hloproof.engines.budget import DEFAULT
@@ -22,7 +24,7 @@ from hloproof.logic.normal_form import key
 from hloproof.logic.obligation import FLOOR, Obligation, Outcome, Rounding, RoundingSemantics
 from hloproof.models.expressions.expr import Binary, Const, Expr, Operator, Var
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.rules.rule import Rule
+from hloproof.models.rules.rule import Condition, Rule
 from hloproof.models.rules.text import parse_rules
 from hloproof.results.verdict import Verdict
 
@@ -174,3 +176,22 @@ def test_a_rule_of_another_rounding_has_two_engines_too(tmp_path: Path) -> None:
     assert {"z3 (products)"} < set(result.engines)
     by_floor = check_rule(rule(TRUNC.replace("  division trunc\n", "")), how=How(cross=True))
     assert by_floor.verdict is Verdict.REFUTED
+
+
+def test_what_is_asked_of_a_condition_begins_with_its_divisors() -> None:
+    """Innermost first; what is known by then is not asked again."""
+    x, c, d = map(Var, "xcd")
+    asked = RuleQuestions("a", How()).parts((Condition("!=", d, Const(0)),), Condition("==", x // (c // d), x), FLOOR)
+    assert [o.conclusion for o in asked] == [ne(c // d, 0), eq(x // (c // d), x)]
+
+
+@pytest.mark.parametrize("engine", ["products", "products at length"])
+@pytest.mark.parametrize("made", [lambda x, c: x // c, lambda x, c: x % c, lambda x, c: (x % 5) // (c % 3)])
+def test_what_products_show_has_a_value(engine: str, made: Callable[[Expr, Expr], Expr]) -> None:
+    """Both sides alike, and no value where the divisor is zero."""
+    x, c = Var("x"), Var("c")
+    e = made(x, c)
+    assert isinstance(e, Binary)
+    claim = Obligation((("x", None), ("c", None)), eq(e + 0, e))
+    assert prove_by(engine, claim, DEFAULT).verdict == "unknown"
+    assert prove_by(engine, replace(claim, hypothesis=ne(e.rhs, 0)), DEFAULT).verdict == "proved"

@@ -8,6 +8,7 @@ from itertools import product
 
 import pytest
 
+from hloproof.claims.maps.plain_inclusion import plain_inclusion
 from hloproof.claims.operations import definition as first
 from hloproof.claims.operations.converse import converse_parts
 from hloproof.claims.operations.definition import Subject, definition_parts
@@ -260,3 +261,24 @@ def test_a_matched_value_lies_in_both_intervals(start: str, upper: int, what: st
     about, _ = next(subjects(op))
     maps = OperandMaps(0, "moves", (parse_map(FROM_BYTE.format(start, upper)),))
     assert verdict([p.obligation for p in definition_parts(about, maps, define(op, 0, 0, ()))]) == what
+
+
+READS = "(d0)[s0]{{rt0}} -> (rt0), domain: d0 in [0, 3], s0 in [0, {}], rt0 in [0, 9]\nruntime variables:\n"
+READS += "rt0: p; (d0)[s0] -> ({}), domain: d0 in [0, 3], s0 in [0, {}]"
+
+
+@pytest.mark.parametrize(("index", "what"), [("d0 + 0", "proved"), ("s0", None), ("d0 + s0 - s0", None)])
+def test_what_range_variables_choose_is_not_one_value(index: str, what: str | None) -> None:
+    """One map reads all elements and the other the first alone: as one value each would lie in the other."""
+    wide, narrow = (parse_map(READS.format(upper, index, upper)) for upper in (3, 0))
+    for one, two in ((wide, narrow), (narrow, wide)):
+        stated = plain_inclusion(one, [two])
+        assert (None if stated is None else verdict([stated])) == what
+
+
+def test_what_is_read_by_way_of_another_value_or_device_is_not_stated_twice() -> None:
+    (plain,) = (parse_map(READS.format(0, "d0", 0)).runtime,)
+    by_way = parse_map("(d0)[s0]{rt0} -> (rt0), domain: d0 in [0, 3], s0 in [0, 0], rt0 in [0, 3]")
+    for index in (replace(by_way, runtime=plain), replace(by_way, runtime=(), results=(), replica=by_way)):
+        m = replace(by_way, runtime=(replace(plain[0], index=index),))
+        assert plain_inclusion(m, [m]) is None

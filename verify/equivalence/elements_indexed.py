@@ -84,8 +84,9 @@ NOTHING: Final = "nothing"
 
 
 def scatter(node: Node, at: At, place: int) -> Term | None:
-    """The element of the operand combined with the updates that land on it; None with several operands."""
-    if len(node.operands) != 3:
+    """The element of the operand combined with the updates that land on it; None with several operands, or for a
+    function that gives another type."""
+    if len(node.operands) != 3 or any(b.type != node.type for b in node.bodies):
         return None
     operand, indices, updates = node.operands
     a = node.attributes

@@ -1,20 +1,23 @@
 """Whether two modules give arrays of one size, where sizes are known at run time only.
 
 What lies beyond a size is no element: of an array that is longer in one module, an element reads what the other never
-does. No map says how long an array is, so that the sizes must come from one place: from dynamic parameters, which both
-modules are given alike, or from one number or one parameter that all sizes of both are set to.
+does. No map says how long an array is, so that each size must come from one place in both: from the same dimension of a
+parameter, or from one number or one parameter that it is set to. It is followed through what gives its result the sizes
+of its operands, and through nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
+from hloproof.definitions.variables import array_in
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.hlo.module import Instruction, Module
+from hloproof.models.hlo.opcodes import SCALAR
+from hloproof.models.hlo.shape import ArrayShape, ShapeIndex, leaves
 
-_Outputs = Sequence[tuple[int, ArrayShape | None, ArrayShape | None]]
-"""The number of an output, and the array that each module gives for it."""
+_SAME_SIZES = SCALAR | {"copy"}
+"""What gives its result the sizes of every operand that is no scalar: where these differ the program has no meaning."""
 
 
 def dynamic_dimensions(shape: ArrayShape) -> tuple[int, ...]:
@@ -22,41 +25,59 @@ def dynamic_dimensions(shape: ArrayShape) -> tuple[int, ...]:
     return tuple(n for n, flag in enumerate(shape.dynamic) if flag)
 
 
-def require_one_size(before: Module, after: Module, outputs: _Outputs) -> None:
-    """Raises NotModelled where the two modules may give arrays of different sizes at run time."""
-    arrays = [(n, one, two) for n, one, two in outputs if one is not None and two is not None]
-    for n, one, two in arrays:
+def require_one_size(before: Module, after: Module, outputs: Iterable[int]) -> None:
+    """Raises NotModelled where the two modules may give arrays of different sizes at run time, by their numbers."""
+    given = [list(leaves(m.entry.root.shape)) for m in (before, after)]
+    for n in outputs:
+        (place, one), (other, two) = ((at, array_in(leaf)) for at, leaf in (g[n] for g in given))
+        if one is None or two is None:
+            continue
         if dynamic_dimensions(one) != dynamic_dimensions(two):
             raise NotModelled(f"sizes of output {n} that are known at run time in one of the modules only")
-    if not any(one.is_dynamic for _, one, _ in arrays):
-        return
-    sources = [frozenset(_sources(m)) for m in (before, after)]
-    if len(sources[0] | sources[1]) > 1 or sources[0] != sources[1]:
-        raise NotModelled("whether both modules give arrays of one size at run time")
+        for dimension in dynamic_dimensions(one):
+            if _sources(before, place, dimension) != _sources(after, other, dimension):
+                raise NotModelled("whether both modules give arrays of one size at run time")
 
 
-def _sources(module: Module) -> Iterable[object]:
-    """Where sizes that are known at run time only come from, all dynamic parameters of the entry being one place."""
-    for computation in module.computations:
-        for i in computation.instructions:
-            if i.opcode == "set-dimension-size":
-                yield _set_to(computation, i, module)
-            elif i.opcode == "parameter":
-                if computation is module.entry and _is_dynamic(i):
-                    yield "parameters"
-            elif _is_dynamic(i) and not any(_is_dynamic(computation.by_name[name]) for name in i.operands):
-                raise NotModelled(f"what size {i.opcode} {i.name} gives its result at run time")
+def _sources(module: Module, at: ShapeIndex, dimension: int) -> set[object]:
+    """Where the size of a dimension of the result comes from. Raises NotModelled where that is not known."""
+    entry, found, seen = module.entry, set[object](), set[object]()
+    stack = [(entry.root, at, dimension)]
+    while stack:
+        i, at, dimension = stack.pop()
+        if (i.name, at, dimension) in seen:
+            continue
+        seen.add((i.name, at, dimension))
+        operands = [entry.by_name[name] for name in i.operands]
+        if i.opcode == "parameter":
+            found.add((i.parameter_number, at, dimension))
+        elif i.opcode == "tuple" and at:
+            stack.append((operands[at[0]], at[1:], dimension))
+        elif i.opcode == "set-dimension-size" and dimension in i.attributes.integers("dimensions"):
+            found.add(_set_to(i, operands[1]))
+        elif i.opcode == "set-dimension-size":
+            stack.append((operands[0], at, dimension))
+        elif i.opcode == "transpose":
+            stack.append((operands[0], at, i.attributes.integers("dimensions")[dimension]))
+        elif i.opcode in _SAME_SIZES and all(_is_dynamic(o, dimension) for o in operands if not _is_scalar(o)):
+            stack += [(o, at, dimension) for o in operands if not _is_scalar(o)]
+        else:
+            raise NotModelled(f"what size {i.opcode} {i.name} gives its result at run time")
+    return found
 
 
-def _set_to(computation: Computation, i: Instruction, module: Module) -> object:
+def _set_to(i: Instruction, size: Instruction) -> object:
     """The number or the parameter that a size is set to. Raises NotModelled for anything else."""
-    size = computation.by_name[i.operands[1]]
     if size.opcode == "constant" and size.literal is not None:
         return size.literal
-    if size.opcode == "parameter" and computation is module.entry:
+    if size.opcode == "parameter":
         return size.parameter_number
     raise NotModelled(f"what size {i.name} sets")
 
 
-def _is_dynamic(i: Instruction) -> bool:
-    return any(isinstance(leaf, ArrayShape) and leaf.is_dynamic for _, leaf in leaves(i.shape))
+def _is_scalar(i: Instruction) -> bool:
+    return isinstance(i.shape, ArrayShape) and not i.shape.rank
+
+
+def _is_dynamic(i: Instruction, dimension: int) -> bool:
+    return isinstance(i.shape, ArrayShape) and dimension in dynamic_dimensions(i.shape)

@@ -51,7 +51,7 @@ def _read(m: IndexingMap, values: dict[_Element, str]) -> Mapping[str, Expr] | N
     out: dict[str, Expr] = {}
     for k, v in enumerate(m.runtime):
         index = () if v.index is None else v.index.results
-        if v.index is not None and (v.index.runtime or v.index.replica is not None):
+        if v.index is not None and v.index.replica is not None:
             return None
         if any(not name.startswith("d") for e in index for name in e.free):
             return None

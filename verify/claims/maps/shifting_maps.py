@@ -39,7 +39,7 @@ def inclusion_by_readings(view: ComparedMaps, n: int, others: Sequence[int]) -> 
 
     What is stated suffices, and may fail for maps that do lie in each other.
     """
-    if any(m in view.shifting and not view.shifting[m] for m in (n, *others)) or {n, *others} & view.elsewhere:
+    if any(m in view.shifting and not view.shifting[m] for m in (n, *others)):
         return ()
     piece = view.pieces[n]
     known = [_Known(Var(r.name), r.provider, r.index, r.interval) for r in view.shifting.get(n, ())]
