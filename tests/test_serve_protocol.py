@@ -174,6 +174,34 @@ def test_a_request_that_is_cancelled_is_answered_and_the_others_are_not_concerne
         assert heard(process) == {"jsonrpc": "2.0", "id": "end", "result": None} and process.wait() == 0
 
 
+def test_what_is_cancelled_counts_no_more_among_what_waits() -> None:
+    """Else nothing is read any more after some requests that were cancelled while they waited."""
+    ask = {"jsonrpc": "2.0", "method": "parse_map", "params": EXAMPLES["parse_map"]["params"]}
+    cancel = {"jsonrpc": "2.0", "method": "$/cancel", "params": {"id": "never"}}
+    lines = "".join(json.dumps(r) + "\n" for r in ({**ask, "id": "first"}, {**ask, "id": "never"}, cancel))
+    server = serve._Server(io.BytesIO(lines.encode()), answers := io.BytesIO(), serve.Limits(jobs=1))
+    server.run()
+    assert server.waiting_bytes == 0
+    codes = {a["id"]: a.get("error", {}).get("code") for a in map(json.loads, answers.getvalue().splitlines())}
+    assert codes == {"first": None, "never": -32800}
+
+
+def test_a_request_that_is_cancelled_while_it_is_carried_out_ends_its_worker() -> None:
+    """Whether it is done by then is told by no clock: nothing hears its worker."""
+    from hloproof.server.protocol import request_of
+
+    server = serve._Server(io.BytesIO(), io.BytesIO(), serve.Limits(jobs=1))
+    request = request_of({"jsonrpc": "2.0", "id": 7, "method": "parse_map", "params": {"map": "() -> ()"}})
+    server.waiting.append(serve._Job(request, serve._Batch([None], 1, True), 0, 0))
+    server._hand_out()
+    [worker] = server.workers
+    server._cancel(8)
+    assert server.workers == [worker]
+    server._cancel(7)
+    assert not server.workers and worker.process.end() != 0
+    assert json.loads(bytes(server.outgoing))["error"]["code"] == -32800
+
+
 def test_a_quick_request_overtakes_a_slow_one() -> None:
     with server("--jobs", "2") as process:
         send(process, id="slow", method="simplify", params={"map": SLOW})

@@ -18,6 +18,7 @@ from hloproof.models.errors import InputError
 from hloproof.pipeline.cluster import check_on
 from hloproof.pipeline.driver import check_sources
 from hloproof.pipeline.entry_count import check_count
+from hloproof.pipeline.items import unreadable
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.sources import Source
 from hloproof.report.destinations import FORMATS, Style
@@ -238,6 +239,22 @@ def test_only_an_internal_error_is_never_excused(verdict: Verdict) -> None:
         judged = judge(report, policy)
         assert judged.exit_status() is (Exit.INTERNAL if verdict is Verdict.INTERNAL else Exit.OK), policy
         assert all((f.known, f.level) == (None, "error") for f in judged.findings if verdict is Verdict.INTERNAL)
+
+
+def test_a_file_that_was_not_read_to_its_end_is_never_excused() -> None:
+    report = Report([FileResults("m.hlo", "hlo", others=[unreadable("m.hlo", "late", Verdict.UNKNOWN)])])
+    [record] = report.records()
+    known = (KnownFinding(fingerprint(record), "unknown", "x"),)
+    for policy in (
+        Policy(baseline=known),
+        Policy(comments=(Comment("m.hlo", 0, ("input",), "why"),)),
+        Policy(severity={"input": "off"}),
+        Policy(allow_unknown=True, severity={"input": "warning"}),
+    ):
+        judged = judge(report, policy)
+        assert judged.exit_status() is Exit.UNKNOWN
+        assert [(f.known, f.level) for f in judged.findings] == [(None, "error")]
+    assert json.loads("".join(chunks(report)))["findings"] == []
 
 
 ENDS = {

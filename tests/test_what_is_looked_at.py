@@ -115,6 +115,39 @@ def test_a_suffix_in_capitals_is_one(name: str) -> None:
     assert run(["check", f"d/{name}", "-q"]) == 1
 
 
+PACKINGS = {".zst": b"\x28\xb5\x2f\xfd", ".bz2": b"BZh9", ".xz": b"\xfd7zXZ", ".zip": b"PK\x03\x04"}
+
+
+@pytest.mark.parametrize("name", ["b.hlo", "b.txt", "b.rules", "b.hlo.pb", "b.HLO"])
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_what_is_packed_in_a_way_that_is_not_read_is_told(
+    name: str, packing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Named it was an error, and in a folder it was passed over."""
+    Path("d").mkdir()
+    Path("d/a.hlo").write_text(ONE)
+    Path("d", name + packing).write_bytes(PACKINGS[packing] + b"rest")
+    for path in ("d", f"d/{name}{packing}"):
+        assert run(["check", path]) == 2 and "it first" in capsys.readouterr().err
+    Path("d", name + packing).rename(f"d/notes{packing}")
+    assert run(["check", "d"]) == 0
+
+
+def test_a_plan_or_a_dump_that_is_packed_in_such_a_way_is_told() -> None:
+    Path("m.hlo").write_text(ONE)
+    Path("m-buffer-assignment.txt.zst").write_bytes(PACKINGS[".zst"])
+    assert run(["check", "m.hlo"]) == 2
+    folder = dumps(a=(ADD, f"{ADD} "))
+    (folder / "a.cpu_after_optimizations.txt.zst").write_bytes(PACKINGS[".zst"])
+    assert run(["passes", str(folder)]) == 2
+
+
+def test_a_file_that_is_called_as_standard_input_is() -> None:
+    Path("-").write_text(BAD)
+    assert [s.name for s in find_sources(["./-", "-"], "hlo")] == ["./-", "-"]
+    assert run(["check", "./-", "--kind", "hlo", "-q"]) == 1
+
+
 def test_folders_that_link_to_each_other_come_to_an_end(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -196,11 +229,13 @@ def test_an_empty_name_is_not_the_working_folder(capsys: pytest.CaptureFixture[s
         ("m.hlo", "m-buffer-assignment.txt.gz"),
         ("m.txt.gz", "m-buffer-assignment.txt.gz"),
         ("module.hlo", "assignment.txt"),
+        ("M.TXT.GZ", "M-buffer-assignment.txt"),
+        ("m.hlo.GZ", "m-buffer-assignment.txt"),
     ],
 )
 def test_a_plan_is_found_packed_and_behind_a_broken_link(module: str, plan: str) -> None:
     data = ONE.encode()
-    Path(module).write_bytes(gzip.compress(data) if module.endswith(".gz") else data)
+    Path(module).write_bytes(gzip.compress(data) if module.lower().endswith(".gz") else data)
     assert run(["check", module]) == 0
     Path(plan).write_bytes(gzip.compress(b"no plan") if plan.endswith(".gz") else b"no plan")
     assert run(["check", module]) == 2
@@ -311,10 +346,88 @@ def test_a_dump_whose_name_has_two_lines_is_one() -> None:
     assert run(["passes", str(folder), "--no-cache"]) == 1
 
 
+@pytest.mark.parametrize("device", ["cpu", "gpu", "sm_8.0_gpu", "sm_9.0a_gpu", "gfx942_gpu", "tpu_v4"])
+def test_the_last_dump_is_that_of_any_device(device: str) -> None:
+    """Those of GPUs by AMD, and of architectures with a letter, were passed over: the last module was that before."""
+    folder = dumps(**{"module_1.jit_f": (ADD, f"{ADD} ")})
+    (folder / f"module_1.jit_f.{device}_after_optimizations.txt").write_text(f"{ADD}  ")
+    [found] = find_dumps(folder)
+    assert [d.after for d in found.dumps] == ["x1", "x2", "after_optimizations"]
+    assert run(["passes", str(folder), "--no-cache"]) == 0
+    (folder / f"module_1.jit_f.{device}_after_optimizations.txt").write_text(TAKE)
+    assert run(["passes", str(folder), "--no-cache"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "status"),
+    [
+        ("a.003.p.after_x3.txt", TAKE.encode(), 3),
+        ("a.0003.p.x3.hlo", TAKE.encode(), 3),
+        ("a.0003.p.after_x3.TXT", TAKE.encode(), 3),
+        ("rest/a.0003.p.after_x3.txt", TAKE.encode(), 3),
+        ("a.0003.p.after_x3.hlo.pb", b"", 3),
+        ("a.0002.p.after_x2.hlo.pb", b"", 0),  # the same as the text beside it
+        ("a.cpu_after_optimizations-memory-usage-report.txt", b"Total bytes used: 5", 0),
+        ("notes.txt", b"Notes", 0),
+        ("a.rules", WRONG_RULE.encode(), 0),
+    ],
+)
+def test_a_module_that_is_no_dump_by_its_name_is_told(name: str, data: bytes, status: int) -> None:
+    """It was passed over: behind it may stand what the compiler wrote last."""
+    folder = dumps(a=(ADD, f"{ADD} "))
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_bytes(data)
+    assert run(["passes", str(folder), "--no-cache"]) == status
+    assert run(["passes", str(folder), "--no-cache", "--since", "x2"]) == status
+    for form in ("json", "html"):
+        assert run(["passes", str(folder), "--no-cache", "--format", form]) == status
+
+
 def test_a_dump_behind_a_broken_link_is_not_passed_over() -> None:
     folder = dumps(a=(ADD, f"{ADD} "))
     (folder / "a.0003.p.after_x3.txt").symlink_to("gone")
     assert run(["passes", str(folder)]) == 2
+
+
+def test_a_file_that_was_not_read_to_its_end_is_never_allowed(capsys: pytest.CaptureFixture[str]) -> None:
+    """The time was over, and with what is unknown being allowed, or known from before, all was well."""
+    Path("m.hlo").write_text(BAD)
+    late = ["m.hlo", "-j", "1", "--no-cache", "--total-seconds", "0.000001"]
+    assert run(["check", *late, "--allow-unknown"]) == 3
+    assert run(["baseline", *late, "--write", "b.json"]) == 3 and not Path("b.json").exists()
+    assert "left as it was" in capsys.readouterr().err
+    assert run(["baseline", "m.hlo", "--write", "b.json"]) == 0
+    assert run(["check", "m.hlo", "--baseline", "b.json"]) == 0
+    assert run(["check", *late, "--baseline", "b.json"]) == 3
+
+
+def test_no_baseline_is_written_of_an_error_of_this_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was left out, and what was written down said that everything is proved."""
+
+    def failing(*_: object) -> object:
+        raise RuntimeError
+
+    Path("m.hlo").write_text(ONE)
+    assert run(["baseline", "m.hlo", "--no-cache", "--write", "a.json"]) == 0
+    monkeypatch.setattr("hloproof.pipeline.driver.check_count", failing)
+    assert run(["baseline", "m.hlo", "--no-cache", "--write", "b.json"]) == 4 and not Path("b.json").exists()
+
+
+def test_what_is_asked_of_memory_is_about_plans(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing was judged, and the status was 0."""
+    Path("m.txt").write_text(ONE)
+    Path("m-buffer-assignment.txt").write_text("no plan")
+    for asked in (["--only", "definition"], ["--skip", "plan"]):
+        assert run(["memory", "m.txt", *asked]) == 2 and "about memory plans" in capsys.readouterr().err
+    assert run(["memory", "m.txt", "--only", "plan-constant"]) == 2 and "no plan" in capsys.readouterr().err
+
+
+def test_a_check_that_is_interrupted_proves_nothing() -> None:
+    """The files that were not read are not in its report."""
+    from hloproof.library.checking import Checked
+    from hloproof.results.results import Report
+
+    assert Checked(Report([])) and not Checked(Report([], interrupted=True))
 
 
 def test_a_folder_of_no_certificates_proves_nothing(capsys: pytest.CaptureFixture[str]) -> None:

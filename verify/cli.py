@@ -118,10 +118,6 @@ def run(arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         print("interrupted", file=sys.stderr)
         return int(Exit.INTERRUPTED)
-    except BrokenPipeError:
-        # Who reads the output has closed it (`hloproof ... | head`): what was written is all that was wanted.
-        sys.stderr.close()
-        return int(Exit.OK)
     except Exception as error:
         if isinstance(error, OSError) and _is_of_the_system(error):
             said = f"Error: {error.filename or 'output'}: {(error.strerror or str(error)).lower()}"

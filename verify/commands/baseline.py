@@ -12,15 +12,18 @@ from hloproof.commands.check import check_options, checked, merged
 from hloproof.results.errors import BadInput
 from hloproof.results.findings import KnownFinding
 from hloproof.results.plain import say
+from hloproof.results.subject import not_looked_at
+from hloproof.results.verdict import Exit, Verdict
 
 
 @click.command("baseline", epilog="Example:  hloproof baseline dumps/ --write baseline.json")
 @check_options
 @click.option("--write", type=click.Path(path_type=Path), required=True, metavar="FILE", help="The baseline file.")
-def command(write: Path, **given: Any) -> None:
+def command(write: Path, **given: Any) -> int:
     """Write down everything that is not proved today; `check --baseline FILE` then reports only what is not in it.
 
-    Justifications that FILE holds already are kept.
+    Justifications that FILE holds already are kept. Nothing is written where the input was not read to its end,
+    or where there is an error of this tool.
     """
     from hloproof.results.baseline import chunks, read
     from hloproof.results.files import write_file
@@ -33,8 +36,13 @@ def command(write: Path, **given: Any) -> None:
         say(problem.said, err=True)
     if report.problems:
         raise BadInput(f"some input could not be read: {write} is left as it was")
+    for r in report.records(undecided_only=True):
+        if r.verdict is Verdict.INTERNAL or not_looked_at(r):
+            say(f"{r.file}: {r.verdict}: {r.reason}: {write} is left as it was", err=True)
+            return int(Exit.INTERNAL if r.verdict is Verdict.INTERNAL else Exit.UNKNOWN)
     write_file(write, chunks(report, before))
     say(f"{write}: {_told(before, read(write))}")
+    return int(Exit.OK)
 
 
 def _told(before: tuple[KnownFinding, ...], now: tuple[KnownFinding, ...]) -> str:

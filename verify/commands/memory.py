@@ -49,7 +49,7 @@ def command(path: str, assignment: str | None, form: str, svg: Path | None, **gi
     (*after_optimizations-buffer-assignment.txt) or named as ASSIGNMENT; or a folder of such dumps.
     """
     from hloproof.claims.catalogue import unknown_name
-    from hloproof.pipeline.memory_plans import Plans, check_plans
+    from hloproof.pipeline.memory_plans import Plans, check_plans, takes_a_plan
     from hloproof.report.destinations import Style, write_standard_output
     from hloproof.results.baseline import read
     from hloproof.results.findings import Policy, judge
@@ -57,10 +57,12 @@ def command(path: str, assignment: str | None, form: str, svg: Path | None, **gi
     for name in (*given["only"], *given["skip"]):
         if sentence := unknown_name(name):
             raise BadInput(sentence)
+    selection = Selection(given["only"], given["skip"])
+    if not takes_a_plan(selection.takes_claim):
+        raise BadInput("none of the claims that are asked for is about memory plans; `hloproof claims` lists them")
     pairs = _pairs(path, assignment)
     if svg is not None and len(pairs) != 1:
         raise BadInput(f"{path}: --svg draws one plan, and here are {len(pairs)}")
-    selection = Selection(given["only"], given["skip"])
     report = check_plans(pairs, Plans(given["budget"], selection, given["cross"]), given["jobs"])
     baseline = given["baseline"]
     known = read(baseline) if baseline else ()

@@ -56,8 +56,8 @@ class Checked:
         return None
 
     def __bool__(self) -> bool:
-        """True where everything is proved and everything could be read."""
-        return not self.problems and self.verdict is Verdict.PROVED
+        """True where everything is proved, everything could be read, and nobody interrupted it."""
+        return not (self.problems or self.report.interrupted) and self.verdict is Verdict.PROVED
 
     def __str__(self) -> str:
         counts = self.report.counts()

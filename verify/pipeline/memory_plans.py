@@ -21,7 +21,7 @@ from hloproof.models.memory.assignment import BufferAssignment, parse_assignment
 from hloproof.models.stages import OutOfTime, Run, running
 from hloproof.pipeline.items import unreadable
 from hloproof.pipeline.options import Selection
-from hloproof.pipeline.sources import Source, all_below, suffix_of
+from hloproof.pipeline.sources import PACKED, Source, all_below, module_name, suffix_of, without_packing
 from hloproof.processes.alarm import at_most
 from hloproof.processes.pool import work_on
 from hloproof.results.errors import BadInput
@@ -58,11 +58,10 @@ def check_plan(
 def plan_beside(module: str) -> str | None:
     """The path of the plan that lies beside a module's file; None where there is none."""
     place = Path(module)
-    stem, _, suffix = place.name.removesuffix(".gz").rpartition(".")
-    stem = stem.removesuffix(".hlo") if suffix == "pb" else stem
+    stem = module_name(place)
     plain = [f"{stem}{_PLAN}", *(["assignment.txt"] if stem == "module" else [])]
     # A link that leads nowhere is one, too: whoever reads it says so.
-    found = next((p for n in plain for e in ("", ".gz") if stem and _is_there(p := place.with_name(n + e))), None)
+    found = next((p for n in plain for e in ("", *PACKED) if stem and _is_there(p := place.with_name(n + e))), None)
     return None if found is None else str(found)
 
 
@@ -91,7 +90,7 @@ def plans_in(folder: str) -> Iterator[tuple[str, str]]:
                     known.add(plan)
                     yield str(place), plan
     for place in places:
-        plain = str(place).removesuffix(".gz")
+        plain = str(place.with_name(without_packing(place.name)))
         if plain.endswith(_PLAN) and str(place) not in known and _is_there(place):
             yield f"{plain.removesuffix(_PLAN)}.txt", str(place)
 

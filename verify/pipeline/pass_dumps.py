@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from hloproof.pipeline.sources import Source, inputs_in, without_packing
 from hloproof.results.errors import BadInput
 
 _NUMBERED: Final = re.compile(
@@ -28,12 +29,16 @@ _NUMBERED: Final = re.compile(
 )
 _ENDS: Final = (
     re.compile(r"(?:(?P<module>.+)\.)?before(?:_optimizations)?\.(?:txt|hlo)", re.DOTALL),
-    re.compile(r"(?:(?P<module>.+)\.)?(?:sm_[\d.]+_)?(?:[a-z]+_)?after(?:_optimizations)?\.(?:txt|hlo)", re.DOTALL),
+    re.compile(
+        r"(?:(?P<module>.+)\.)?(?:sm_[\d.]+[a-z]?_)?(?:[a-z][a-z\d]*_)*after(?:_optimizations)?\.(?:txt|hlo)", re.DOTALL
+    ),
 )
-"""The module before the first pass, and after the last."""
+"""The module before the first pass, and after the last: of a device, `sm_9.0a_gpu_`, `gfx942_gpu_`, or of none."""
 
 FIRST: Final = "before_optimizations"
 LAST: Final = "after_optimizations"
+UNNAMED: Final = "no dump by its name"
+"""What stands for the pass of a module whose file has no name of a dump."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +51,6 @@ class Dump:
 
     def read(self) -> str:
         """The text. Raises BadInput."""
-        from hloproof.pipeline.sources import Source
-
         return Source(str(self.path), "hlo").read()
 
 
@@ -91,7 +94,11 @@ class Dumps:
 
 
 def find_dumps(folder: Path) -> list[Dumps]:
-    """The modules of a folder, by name. Raises BadInput when it is no folder or holds no dumps."""
+    """The modules of a folder, by name. What is a module and has no name of a dump is one of its own: nothing says what
+    to compare it with, and it may be what a compiler wrote last.
+
+    Raises BadInput when it is no folder or holds no dumps.
+    """
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such folder")
     numbered: dict[str, list[tuple[int, str, Dump]]] = {}
@@ -109,12 +116,16 @@ def find_dumps(folder: Path) -> list[Dumps]:
             f"{folder} holds no pass dumps; XLA writes them with "
             "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*'"
         )
+    known = {dump.path for rows in numbered.values() for _, _, dump in rows}
+    for source in inputs_in(folder):
+        if source.kind == "hlo" and (path := Path(source.name)) not in known:
+            found.append(Dumps(path.relative_to(folder).as_posix(), (Dump(path, "", UNNAMED),), ()))
     return sorted(found, key=lambda d: d.module)
 
 
 def _read_name(path: Path) -> Iterator[tuple[int, str, Dump]]:
     """(order, module, dump) where the name is that of a dump."""
-    name = path.name.removesuffix(".gz")
+    name = without_packing(path.name)
     if numbered := _NUMBERED.fullmatch(name):
         yield int(numbered["number"]), numbered["module"] or "", Dump(path, numbered["pipeline"], numbered["after"])
         return

@@ -15,7 +15,7 @@ from typing import Any, Final
 from hloproof.engines.store import DAMAGED, Store
 from hloproof.equivalence.answer import Tier
 from hloproof.models.errors import InputError
-from hloproof.pipeline.pass_dumps import FIRST, LAST, Change, Dumps
+from hloproof.pipeline.pass_dumps import FIRST, LAST, UNNAMED, Change, Dumps
 from hloproof.pipeline.prover import Progress
 from hloproof.pipeline.record_cache import source_digest
 from hloproof.processes.pool import work_on
@@ -148,6 +148,8 @@ def _changes(dumps: Dumps, since: str) -> list[Change]:
 def _not_judged(dumps: Dumps, since: str) -> tuple[Change, str] | None:
     """Why nothing of a module is compared, though its dumps do not say that nothing changed."""
     only = dumps.dumps[0]
+    if only.after == UNNAMED:
+        return Change(only.after, only, only), "a module whose name is that of no dump: nothing says what it follows"
     if len(dumps.dumps) + dumps.repeated == 1:
         return Change(only.after, only, only), "the only dump of this module: there is nothing to compare it with"
     if since and not dumps.has(since):

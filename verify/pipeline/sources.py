@@ -39,6 +39,9 @@ REFUSED: Final[dict[bytes, str]] = {
 
 GZIP: Final = b"\x1f\x8b"
 
+PACKED: Final[tuple[str, ...]] = (".gz", ".zst", ".bz2", ".xz", ".zip")
+"""The suffixes of compressed files: what is packed is an input where it is one without. What is not read is told."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -58,7 +61,7 @@ def text_of_file(data: bytes, name: str) -> str:
     Raises BadInput for what is no text, InputError for a buffer that is no module.
     """
     data = unpacked(data, name)
-    if suffix_of(Path(name)) == ".pb":
+    if suffix_of(Path(name)) == ".pb" and not data.startswith(tuple(REFUSED)):
         from hloproof.models.hlo.proto.text import hlo_text
 
         return hlo_text(data, name)
@@ -147,18 +150,21 @@ def find_sources(
         if not path:  # a variable of a shell that nobody has set; `Path` takes it for the working folder
             raise BadInput("an empty name is no file or folder")
         if place.is_dir():
-            inside = list(_inside(place, include, exclude))
+            inside = list(inputs_in(place, include, exclude))
             if not inside:
                 raise BadInput(f"{path}: no input in this folder; looked for {', '.join(SUFFIXES)}")
             found |= {s.name: s for s in inside}
         elif place.exists() or place.is_symlink():
-            found[place.as_posix()] = Source(place.as_posix(), kind or _kind_of(place))
+            name = place.as_posix()
+            name = f"./{name}" if name == STANDARD_INPUT else name  # a file of that name
+            found[name] = Source(name, kind or _kind_of(place))
         else:
             raise BadInput(f"{path}: no such file or folder")
     return list(found.values())
 
 
-def _inside(folder: Path, include: Sequence[str], exclude: Sequence[str]) -> Iterator[Source]:
+def inputs_in(folder: Path, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Iterator[Source]:
+    """The files of known suffix below a folder; raises BadInput as `find_sources` does."""
     for place in all_below(folder):
         below = place.relative_to(folder).as_posix()
         if _is_chosen(below, include, exclude) and _is_input(place):
@@ -214,15 +220,15 @@ def _leads_nowhere(place: Path) -> bool:
 
 def _is_known_without(place: Path, folder: Path, include: Sequence[str], exclude: Sequence[str]) -> bool:
     """The compiler has written the same module as text too, and that is read."""
-    plain = place.name.removesuffix(".gz").removesuffix(".pb").removesuffix(".hlo")
-    texts = (place.with_name(f"{plain}{end}") for end in (".txt", ".hlo", ".txt.gz", ".hlo.gz"))
+    plain = module_name(place)
+    texts = (place.with_name(f"{plain}{end}{packed}") for packed in ("", ".gz") for end in (".txt", ".hlo"))
     return any(_is_chosen(text.relative_to(folder).as_posix(), include, exclude) and _is_input(text) for text in texts)
 
 
 def _holds_a_buffer(place: Path) -> bool:
     """`X.hlo.pb` is a module, and one that cannot be read is told; other buffers are of many kinds, and are modules
     where they can be read as one."""
-    if place.name.lower().removesuffix(".gz").endswith(".hlo.pb"):
+    if without_packing(place.name).lower().endswith(".hlo.pb"):
         return True
     try:
         Source(place.as_posix(), "hlo").read()
@@ -233,8 +239,19 @@ def _holds_a_buffer(place: Path) -> bool:
 
 def suffix_of(place: Path) -> str:
     """The suffix that says what a file is, in small letters: `.hlo` of `a.hlo.gz` and of `A.HLO`."""
-    suffix = place.suffix.lower()
-    return Path(place.stem).suffix.lower() if suffix == ".gz" else suffix
+    return Path(without_packing(place.name)).suffix.lower()
+
+
+def without_packing(name: str) -> str:
+    """The name of what is packed: `a.hlo` of `a.hlo.gz`."""
+    return name[: -len(suffix)] if (suffix := Path(name).suffix).lower() in PACKED else name
+
+
+def module_name(place: Path) -> str:
+    """The name of a module's file without what says that it is one: `a` of `a.txt`, `a.hlo.pb` and `a.HLO.GZ`."""
+    plain = Path(without_packing(place.name))
+    is_hlo_buffer = plain.suffix.lower() == ".pb" and Path(plain.stem).suffix.lower() == ".hlo"
+    return Path(plain.stem).stem if is_hlo_buffer else plain.stem
 
 
 _COMMENTS: Final = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
@@ -261,6 +278,8 @@ def _holds_a_module(place: Path) -> bool:
         whole = len(head) < size
         if head.startswith(GZIP):
             head = _beginning(head, size)
+        if head.startswith(tuple(REFUSED)):  # what is in it cannot be seen here
+            return True
         if head.startswith(_REPORTS):
             return False
         # Letters of two or four bytes, too: whoever reads it says that it is no UTF-8, rather than pass it over.

@@ -12,6 +12,7 @@ from hloproof.results.errors import BadInput
 from hloproof.results.files import read_json
 from hloproof.results.findings import KnownFinding, fingerprint
 from hloproof.results.results import Report
+from hloproof.results.subject import not_looked_at
 from hloproof.results.verdict import Verdict
 
 SCHEMA_NAME: Final = "hloproof-baseline/2"
@@ -22,8 +23,8 @@ _BEFORE: Final = "hloproof-baseline/1"
 def chunks(report: Report, before: tuple[KnownFinding, ...] = ()) -> Iterator[str]:
     """A baseline of everything in the report that is not proved; justifications of `before` are kept.
 
-    Internal errors are never part of one. A justification is of a verdict: why something is not known is no reason to
-    keep silent when it is refuted.
+    Internal errors are never part of one, nor are files that were not read to their end. A justification is of a
+    verdict: why something is not known is no reason to keep silent when it is refuted.
     """
     justified: dict[tuple[str, str], deque[str]] = {}
     for k in before:
@@ -36,7 +37,7 @@ def chunks(report: Report, before: tuple[KnownFinding, ...] = ()) -> Iterator[st
             "justification": words.popleft() if (words := justified.get((fingerprint(r), str(r.verdict)))) else "",
         }
         for r in report.records(undecided_only=True)
-        if r.verdict is not Verdict.INTERNAL
+        if r.verdict is not Verdict.INTERNAL and not not_looked_at(r)
     ]
     yield f'{{"schema": "{SCHEMA_NAME}", "findings": ['
     separator = "\n "

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Final, Literal
 
 from hloproof.results.results import Comment, Report, exit_status
-from hloproof.results.subject import about_reading
+from hloproof.results.subject import about_reading, not_looked_at
 from hloproof.results.verdict import ClaimResult, Exit, Verdict, family
 
 Level = Literal["error", "warning"]
@@ -114,8 +114,8 @@ def judge(report: Report, policy: Policy) -> Judged:
     used: set[Comment] = set()
     for r in report.records(undecided_only=True):
         severity = policy.severity_of(r.claim)
-        internal = r.verdict is Verdict.INTERNAL
-        if severity == "off" and not internal:
+        always = r.verdict is Verdict.INTERNAL or not_looked_at(r)
+        if severity == "off" and not always:
             continue
         ours = about_reading(r) and not policy.strict
         lenient = severity == "warning" or (r.verdict is Verdict.UNKNOWN and (policy.allow_unknown or ours))
@@ -128,8 +128,8 @@ def judge(report: Report, policy: Policy) -> Judged:
                 used.add(comment)
                 in_source = known is None
                 known = known or comment.justification
-        level: Level = "warning" if lenient and not internal else "error"
-        judged.findings.append(Finding(r, level, None if internal else known, in_source))
+        level: Level = "warning" if lenient and not always else "error"
+        judged.findings.append(Finding(r, level, None if always else known, in_source))
     left = Counter(k for entries in baseline.values() for k in entries)
     for k in policy.baseline:
         if left[k]:

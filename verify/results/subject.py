@@ -20,6 +20,12 @@ def about_reading(r: ClaimResult) -> bool:
     return r.kind == "instruction" and r.claim in READING
 
 
+def not_looked_at(r: ClaimResult) -> bool:
+    """Whether a record says that an input, or a part of one, was not read to its end: there is no claim that could be
+    allowed to be unknown, or be known from before."""
+    return r.claim == "input"
+
+
 def reading_counts(report: Report) -> Counter[Verdict]:
     """How many claims about this tool's reading got which verdict."""
     out: Counter[Verdict] = Counter()

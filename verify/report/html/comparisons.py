@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hloproof.claims.maps.simplified import SimplifiedMap
+from hloproof.models.errors import InputError
 from hloproof.models.line_ends import with_line_ends
 from hloproof.models.maps.indexing_map import IndexingMap
 from hloproof.models.maps.text import print_map
@@ -38,7 +39,7 @@ def _of_pass(j: JudgedChange) -> Card:
         try:
             sides = [(d.path.name, d.read()) for d in (j.change.before, j.change.after)]
             pictures = _compared(j.answer, sides[0], sides[1])
-        except BadInput:
+        except (BadInput, InputError):
             pictures = ()
     return Card(
         verdict=j.verdict,
