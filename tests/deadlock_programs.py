@@ -76,12 +76,15 @@ Wait = Callable[[], bool]
 class _World:
     given: Choice
     in_order: bool
-    """What is sent goes to recvs in the order in which they began; else to whoever waits."""
+    """What is sent goes to recvs in the order in which they began, what flies on a thread flies in order, too, and all
+    devices wait for one another in permutations; else sends go to whoever waits, and who sends waits for nobody."""
     sent: Counter[tuple[int, int, int]] = field(default_factory=Counter)
     begun: Counter[tuple[int, int, int]] = field(default_factory=Counter)
     taken: Counter[tuple[int, int, int]] = field(default_factory=Counter)
     arrived: Counter[tuple[int, Step]] = field(default_factory=Counter)
     threads: list[Iterator[Wait]] = field(default_factory=list)
+    last: dict[tuple[int, str], list[bool]] = field(default_factory=dict)
+    """Whether what began last on a thread of a device is over."""
     steps: int = 0
 
 
@@ -155,16 +158,22 @@ class _Runner:
             w.taken[key] += 1
 
     def _met(self, s: Step, often: int) -> Iterator[Wait]:
-        if s.on in _MOVES:
+        if s.on in _MOVES and self.world.in_order:
+            others = set(range(DEVICES))
+        elif s.on in _MOVES:
             others = {a for a, b in _MOVES[str(s.on)] if b == self.device}
         else:
             others = next(group for group in _GROUPS[str(s.on)] if self.device in group)
         yield lambda: all(self.world.arrived[other, s] >= often for other in others)
 
     def _fly(self, s: Step, turn: int, outer: int) -> Iterator[Wait]:
-        over: list[bool] = []
+        over, on = list[bool](), (self.device, str(s.on))
+        before = self.world.last.get(on) if self.world.in_order else None
+        self.world.last[on] = over
 
         def go() -> Iterator[Wait]:
+            if before is not None:
+                yield lambda: bool(before)
             yield from _Runner(self.world, self.device).run(s.bodies[0], turn, outer, {})
             over.append(True)
 

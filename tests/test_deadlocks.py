@@ -8,6 +8,9 @@ from typing import Final
 import pytest
 
 from hloproof.claims.asynchronous import device_events, judge
+from hloproof.claims.asynchronous.closed_blocks import blocks_of
+from hloproof.claims.asynchronous.device_events import Schedule
+from hloproof.models.dataflow.async_chain import AsyncChains
 from hloproof.models.hlo.parser import parse_module
 from hloproof.results.verdict import Found
 
@@ -36,13 +39,17 @@ _WORDS: Final = {
 }
 
 
+_PAIRS: Final = {"2": "{1,0}", "4": "{1,0}", "6": "{1,2}", "7": "{2,0}", "0": "{3,4}", "8": "{4,5}", "9": "{5,3}"}
+
+
 def _line(word: str) -> str:
     """`s1` sends on channel 1 and `r1` receives, from device 0 to 1; on channels 2 and 4 it is from 1 to 0, on 6 from
-    1 to 2, on 7 from 2 to 0. Capital letters are their dones, further letters tell those of one channel apart."""
+    1 to 2, on 7 from 2 to 0, on 0, 8 and 9 round 3, 4 and 5. Capital letters are their dones, further letters tell
+    those of one channel apart."""
     if word in _WORDS:
         return _WORDS[word]
     name = word[1:]
-    pair = {"2": "{1,0}", "4": "{1,0}", "6": "{1,2}", "7": "{2,0}"}.get(name[0], "{0,1}")
+    pair = _PAIRS.get(name[0], "{0,1}")
     said = f'channel_id={name[0]}, frontend_attributes={{_xla_send_recv_source_target_pairs="{{{pair}}}"}}'
     return {
         "s": f"s{name} = {_STATE} send(p, t), {said}",
@@ -110,6 +117,44 @@ def _loop(turns: str, inside: str, before: str = "", after: str = "", asked: str
     number = {"given": _GIVEN, "own": _OWN}.get(turns, f"number = s32[] constant({turns.replace('endless', '1')})")
     lines = [number, *_lines(before), "zero = s32[] constant(0)", f"i = {state} tuple(zero, p, number)"]
     return _module([*lines, f"w = {state} while(i), condition=more, body=turn", *_lines(after)], body)
+
+
+def _two_beside(order: str, threads: str, first: str = "r1 R1", second: str = "sum") -> str:
+    """`F` and `D` are the start and the done of the first, `G` and `E` of the second, each on its thread."""
+    words, before = dict[str, str](), ""
+    for name, inside, thread, begin, end in zip("fg", (first, second), threads, "FG", "DE", strict=True):
+        on = f'execution_thread="{thread}"'
+        before += f"{_computation(f'run_{name}', [*_lines(inside), 'q = f32[8] negate(p)'])}, {on}\n"
+        words[begin] = f"{name} = ((f32[8]), f32[8], u32[]) async-start(p), calls=run_{name}, async_{on}"
+        words[end] = f"{name}d = f32[8] async-done({name})"
+    return _module([words.get(w) or _line(w) for w in order.split()], before)
+
+
+def _with_pairs(order: str, pairs: str) -> str:
+    """`r1b` and `s1b` have other pairs than `r1a` and `s1a`."""
+    lines = [_line(w).replace('"{{0,1}}"', f'"{pairs}"') if w in ("r1b", "s1b") else _line(w) for w in order.split()]
+    return _module(lines, devices="replica_count=3")
+
+
+def _choosing(order: str, inside: str, aside: str = "") -> str:
+    """`if` stands for a branch with the inner order, beside what flies from `start` to `done`."""
+    choice = "y = f32[8] conditional(q, p, p), true_computation=this, false_computation=that"
+    words = {"if": f"q = pred[] parameter(1)\n  {choice}"}
+    before = f"{_computation('aside', [*_lines(aside), 'q = f32[8] negate(p)'])}, {_ASIDE}\n"
+    before += _computation("this", [*_lines(inside), "q = f32[8] negate(p)"]) + "\n"
+    before += _computation("that", ["q = f32[8] negate(p)"]) + "\n"
+    return _module([words.get(w) or _line(w) for w in order.split()], before, "replica_count=3")
+
+
+def _ended_behind_its_done(order: str) -> str:
+    """A recv in flight that is handed back by the done of its flight, and ended once more."""
+    words = {
+        "F": f"f = ((token[]), {_STATE}, u32[]) async-start(t), calls=aside, async_{_ASIDE}",
+        "D": f"fd = {_STATE} async-done(f)",
+        "E": "e = (f32[8], token[]) recv-done(fd), channel_id=1",
+    }
+    aside = _computation("aside", _lines("r1"), "t = token[] parameter(0)")
+    return _module([words.get(w) or _line(w) for w in order.split()], f"{aside}, {_ASIDE}\n")
 
 
 _CHOICES: Final = {
@@ -428,7 +473,11 @@ CASES: Final = {
     "a sum of who knows whom": (_flat("r1 R1 sum s1 S1", "replica_count=2, num_partitions=2"), "unknown"),
     "a sum of the replicas of each partition": (_flat("r1 R1 sum s1 S1", "num_partitions=2"), "proved"),
     "a permutation that waits for the one who waits": (_flat("r1 R1 back s1 S1"), "refuted"),
-    "a permutation that waits for the other": (_flat("r1 R1 forth s1 S1"), "proved"),
+    # Who sends in a permutation may wait for who takes it, and all may wait for all.
+    "a permutation that waits for the other": (_flat("r1 R1 forth s1 S1"), "unknown"),
+    "a permutation that waits for the other, behind the send": (_flat("r1 s1 forth R1 S1"), "proved"),
+    "a permutation of others": (_flat("r1 R1 turned s1 S1", "replica_count=3"), "unknown"),
+    "a permutation of others, behind the send": (_flat("r1 s1 turned R1 S1", "replica_count=3"), "proved"),
     "a sum that begins before a recv-done": (_flat("sum-start r1 R1 sum-done s1 S1"), "proved"),
     "a sum that begins behind a recv-done": (_flat("r1 R1 sum-start sum-done s1 S1"), "refuted"),
     "a sum that ends behind the send": (_flat("r1 R1 sum-start s1 S1 sum-done"), "proved"),
@@ -548,6 +597,36 @@ CASES: Final = {
         _beside("r1 R1", "start r1a s1a R1a s2 r2 R2 s1b done S1a S1b S2"),
         "unknown",
     ),
+    # What is on a thread flies in the order in which it began.
+    **{
+        f"two flights on {threads}, {order}": (_two_beside(order, threads), said)
+        for threads, order, said in (
+            ("xx", "F G E s1 S1 D", "unknown"),
+            ("xx", "F G s1 S1 E D", "proved"),
+            ("xx", "G F E s1 S1 D", "proved"),
+            ("xy", "F G E s1 S1 D", "proved"),
+        )
+    },
+    # What is sent from 0 to 1 on channel 1 goes to the recv that began first, whatever else that takes.
+    **{
+        f"on one channel pairs {{{{0,1}}}} and {pairs}": (
+            _with_pairs("r1b r1a s1a R1a sum s1b R1b S1a S1b", pairs),
+            said,
+        )
+        for pairs, said in (("{{0,1},{1,2}}", "unknown"), ("{{1,2}}", "proved"))
+    },
+    "a send that a flight holds back, and a branch may not": (
+        _choosing("start r1x R1x s6 if r6 R6 s7 S6 S7 done", "s1b r1 R1 S1b", "r7 R7 s1 S1"),
+        "unknown",
+    ),
+    "a send that a flight has done, and a branch": (
+        _choosing("start s7 S7 done r1x R1x s6 if r6 R6 S6", "s1b r1 R1 S1b", "r7 R7 s1 S1"),
+        "proved",
+    ),
+    **{
+        f"a recv that is handed back by its done: {order}": (_ended_behind_its_done(order), said)
+        for order, said in (("F D sum s1 S1 E", "unknown"), ("F s1 S1 D E sum", "unknown"), ("F s1 S1 D sum", "proved"))
+    },
     "two of a device, one behind the other": (_beside("r1 R1", "start s1a done r1a s1b R1a S1a S1b"), "proved"),
     "a branch by a sum over groups of two sizes": (_counted("{{0,2,3},{1}}"), "unknown"),
     "a branch by a sum over groups of one size": (_counted("{{0,2},{1,3}}"), "proved"),
@@ -566,7 +645,7 @@ CASES: Final = {
     ),
     "a branch that sends for what another may leave": (_sent_by_a_branch("idle"), "unknown"),
     "a turn that ends the sum before": (_turned_sums("end r1 s1 S1 R1 begin"), "proved"),
-    "a turn that receives what it sends later, around a sum": (_turned_sums("r1 R1 begin end s1 S1"), "unknown"),
+    "a turn that receives what it sends later, around a sum": (_turned_sums("r1 R1 begin end s1 S1"), "proved"),
     "more devices than are followed, who meet": (_two_groups(2, 1500), "unknown"),
     "more devices than are followed, who do not": (_flat("r1 s1 R1 S1", "replica_count=2000"), "proved"),
     "devices that only a permutation names": (
@@ -575,7 +654,7 @@ CASES: Final = {
     ),
     "devices that only a permutation names, one way": (
         _module([*_lines("r1 R1"), *_PERMUTED[1:], *_lines("s1 S1")], devices="replica_count=1"),
-        "proved",
+        "unknown",
     ),
     # A recv is given what is sent in the order in which recvs began.
     "who began first has what is sent first": (_flat("r1a r1b s1a R1b sum s1b R1a S1a S1b"), "unknown"),
@@ -891,6 +970,8 @@ _LEFT: Final = " ".join(f"r6{c} R6{c}" for c in _FIVE)
         ("r7 s7 R7 S7", "", "proved"),
         (f"{_AHEAD} r7 R7", f"s7 S7 {_LEFT}", "unknown"),  # and here seven
         (f"{_AHEAD} r7 s7 R7 S7", _LEFT, "proved"),
+        ("r7a r7b s7a S7a R7b", "s7b S7b R7a", "unknown"),  # as much is sent as is taken, but not the second
+        ("r7a r7b s7a S7a s7b S7b R7b", "R7a", "proved"),
     ],
 )
 def test_turns_together_hold_what_one_does_not(before: str, after: str, said: str) -> None:
@@ -928,3 +1009,141 @@ def test_two_branches_that_shut_each_other_out_are_no_deadlock_together(other: s
     ]
     verdicts = {f.verdict.value for f in _found(_module(lines, before, "replica_count=3"))}
     assert said in verdicts and (said == "refuted") == ("refuted" in verdicts)
+
+
+@pytest.mark.parametrize(("after", "said"), [("r7 R7 s1z if-none s9", "unknown"), ("s1z r7 R7 s9 if-none", "proved")])
+def test_turns_and_what_happens_where_there_are_none_shut_each_other_out(after: str, said: str) -> None:
+    """Devices 0 to 2 wait for ever where there are no turns, and `if-any` is entered, 3 to 5 where there are some, and
+    `if-none` is: neither ever happens."""
+    words = {
+        "if-any": "none = s32[] constant(0)\n  any = pred[] compare(number, none), direction=GT\n"
+        "  ya = f32[8] conditional(any, p, p), true_computation=link, false_computation=idle",
+        "if-none": "zeros = pred[] not(any)\n"
+        "  yb = f32[8] conditional(zeros, p, p), true_computation=other, false_computation=idle",
+    }
+    parts = {"link": "s6 r6 R6", "other": "s8 r8 R8", "idle": ""}
+    before = "".join(_computation(n, [*_lines(o), "q = f32[8] negate(p)"]) + "\n" for n, o in parts.items())
+    with pytest.MonkeyPatch.context() as patch:
+        for word, line in words.items():
+            patch.setitem(_WORDS, word, line)
+        text = _loop("given", "s1 r1b R1b s0 r0 R0", "r1 R1 if-any s7 r9 R9", after)
+    text = text.replace(_SUM, _SUM + before).replace("replica_count=2", "replica_count=6")
+    assert {f.verdict.value for f in _found(text)} == {said}
+
+
+@pytest.mark.parametrize(("after", "said"), [("r7 R7 s1z", "unknown"), ("s1z r7 R7", "proved")])
+def test_no_turn_may_hold_what_one_does_not(after: str, said: str) -> None:
+    """Device 1 gets on with what the first turn sends; where there is none, it waits for 0, who waits for 2."""
+    text = _loop("given", "s1 r1b R1b", "r1 R1 s6 r6 R6 s7", after).replace("replica_count=2", "replica_count=3")
+    assert {f.verdict.value for f in _found(text)} == {said}
+
+
+def _exchanged(held: str, done: str, begun: list[str], order: str, aside: str = "") -> str:
+    """What is begun as `a` and `b` changes places in one turn; `X` ends `b` then, and `Y` ends `a`."""
+    state = f"(s32[], {held}, {held})"
+    words = {n.upper(): f"d{n} = f32[8] {done}({n})" for n in "xy"}
+    body = (
+        f"turn {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        f"  a = {held} get-tuple-element(st), index=1\n  b = {held} get-tuple-element(st), index=2\n"
+        f"  one = s32[] constant(1)\n  j = s32[] add(k, one)\n  ROOT r = {state} tuple(j, b, a)\n}}\n"
+        f"more {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        "  m = s32[] constant(1)\n  ROOT l = pred[] compare(k, m), direction=LT\n}\n"
+    )
+    lines = [
+        *begun,
+        "zero = s32[] constant(0)",
+        f"i = {state} tuple(zero, a, b)",
+        f"w = {state} while(i), condition=more, body=turn",
+        *(f"{n} = {held} get-tuple-element(w), index={k}" for n, k in (("x", 1), ("y", 2))),
+        *(words.get(w) or _line(w) for w in order.split()),
+    ]
+    return _module(lines, aside + body)
+
+
+@pytest.mark.parametrize(("order", "said"), [("X sum s1 S1 Y", "unknown"), ("s1 S1 X sum Y", "proved")])
+def test_flights_that_change_places_are_all_waited_for(order: str, said: str) -> None:
+    runs = {"x": ("ahead", "s2 S2"), "y": ("behind", "r1 R1")}
+    aside = "".join(
+        f'{_computation(run, [*_lines(inside), "q = f32[8] negate(p)"])}, execution_thread="{on}"\n'
+        for on, (run, inside) in runs.items()
+    )
+    held = "((f32[8]), f32[8], u32[])"
+    begun = [
+        f'{name} = {held} async-start(p), calls={run}, async_execution_thread="{on}"'
+        for name, (on, (run, _)) in zip("ab", runs.items(), strict=True)
+    ]
+    text = _exchanged(held, "async-done", [*begun, *_lines("r2 R2")], order, aside)
+    assert {f.verdict.value for f in _found(text)} == {said}
+
+
+@pytest.mark.parametrize(("order", "said"), [("X s1 S1 Y", "unknown"), ("s1 S1 X Y", "proved")])
+def test_sums_that_change_places_are_all_waited_for(order: str, said: str) -> None:
+    alone, both = (
+        f"{name} = f32[8] all-reduce-start(p), replica_groups={groups}, to_apply=add"
+        for name, groups in (("a", "{{0},{1}}"), ("b", "{{0,1}}"))
+    )
+    text = _exchanged("f32[8]", "all-reduce-done", [_line("r1"), alone, _line("R1"), both], order)
+    assert {f.verdict.value for f in _found(text)} == {said}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "bound"),
+    [
+        ("s1a s1b r1a r1b", "Y Z", 2 + 2),  # nobody waits for what comes behind: two are open
+        ("r6 R6 s1a r1a r1b", "s6 s1z Y Z", 2 + 2 + 3 * (2 + 1)),  # two are open, one more than sends, three devices
+        ("r1x R1x r1a r1b", "s1x s1y s1z Y Z", 2 + 2 + 2 * (3 + 1)),  # three more recvs than sends, two devices
+    ],
+)
+def test_so_many_turns_are_as_good_as_any_number(before: str, after: str, bound: int) -> None:
+    state = f"(s32[], {_STATE}, {_STATE})"
+    body = (
+        f"turn {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        f"  a = {_STATE} get-tuple-element(st), index=1\n  b = {_STATE} get-tuple-element(st), index=2\n"
+        "  t = token[] after-all()\n  p = f32[8] constant({1,2,3,4,5,6,7,8})\n"
+        "  d = (f32[8], token[]) recv-done(a), channel_id=1\n"
+        + "".join(f"  {line}\n" for line in _lines("s1n r1n"))
+        + f"  one = s32[] constant(1)\n  j = s32[] add(k, one)\n  ROOT r = {state} tuple(j, b, r1n)\n}}\n"
+        f"more {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        "  four = s32[4] iota(), iota_dimension=0\n  none = s32[] constant(0)\n"
+        "  m = s32[] reduce(four, none), dimensions={0}, to_apply=adds\n"
+        "  ROOT l = pred[] compare(k, m), direction=LT\n}\n"
+    )
+    words = {n: f"{n}d = (f32[8], token[]) recv-done({n.lower()}), channel_id=1" for n in "YZ"}
+    lines = [
+        *_lines(before),
+        "zero = s32[] constant(0)",
+        f"i = {state} tuple(zero, r1a, r1b)",
+        f"w = {state} while(i), condition=more, body=turn",
+        *(f"{n} = {_STATE} get-tuple-element(w), index={k}" for n, k in (("y", 1), ("z", 2))),
+        *(words.get(w) or _line(w) for w in after.split()),
+    ]
+    module = parse_module(_module(lines, _ADDS + body))
+    assert list(blocks_of(Schedule(AsyncChains(module), {})).even.values()) == [bound]
+
+
+@pytest.mark.parametrize(("pairs", "said"), [("{{1,2}}", "unknown"), ("{{0,1}}", "proved")])
+def test_what_ends_recvs_of_two_kinds_in_flight_is_not_followed(pairs: str, said: str) -> None:
+    """In flight a turn ends what is given and begins another recv, which is ended behind the loop."""
+    state = f"(s32[], {_STATE})"
+    other = _line("r1n").replace("{{0,1}}", pairs)
+    before = (
+        f"turn {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        f"  a = {_STATE} get-tuple-element(st), index=1\n  t = token[] after-all()\n"
+        f"  d = (f32[8], token[]) recv-done(a), channel_id=1\n  {other}\n"
+        f"  one = s32[] constant(1)\n  j = s32[] add(k, one)\n  ROOT r = {state} tuple(j, r1n)\n}}\n"
+        f"more {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        "  m = s32[] constant(1)\n  ROOT l = pred[] compare(k, m), direction=LT\n}\n"
+    )
+    lines = [
+        *_lines("r1a"),
+        "zero = s32[] constant(0)",
+        f"i = {state} tuple(zero, r1a)",
+        f"w = {state} while(i), condition=more, body=turn",
+        f"x = {_STATE} get-tuple-element(w), index=1",
+        "xd = (f32[8], token[]) recv-done(x), channel_id=1",
+        "q = f32[8] negate(p)",
+    ]
+    sent = [_line("s1a"), _line("s1b").replace("{{0,1}}", pairs)]
+    flight = f"{_computation('aside', lines)}, {_ASIDE}\n"
+    text = _module([*sent, *_lines("start done")], before + flight, "replica_count=3")
+    assert {f.verdict.value for f in _found(text)} == {said}

@@ -128,15 +128,13 @@ def _is_of_a_library(i: Instruction) -> bool:
     return isinstance(target, Word | Quoted) and any(fnmatchcase(target.text, known) for known in LIBRARIES)
 
 
-def said_of_transfer(i: Instruction) -> Mapping[str, str] | None:
-    """The attributes of frontends that a send or recv has and that count; None where they cannot be told."""
+def said_of_transfer(i: Instruction) -> Mapping[str, str]:
+    """The attributes of frontends that a send or recv has and that count; none where they cannot be told."""
     value = i.attributes.get("frontend_attributes")
-    entries = frontend_entries(value.text) if isinstance(value, Word | Quoted) else {}
-    if entries is None:
-        return None
-    return {name: text for name, text in entries.items() if kind_of(i.opcode, name, _FRONTEND) != "silent"}
+    entries = frontend_entries(value.text) if isinstance(value, Word | Quoted) else None
+    return {name: text for name, text in (entries or {}).items() if kind_of(i.opcode, name, _FRONTEND) != "silent"}
 
 
 def carries_in_some_turns(i: Instruction) -> bool:
     """A permutation that says in which turns of a loop its pairs carry anything."""
-    return "_xla_send_recv_validation" in (said_of_transfer(i) or {})
+    return "_xla_send_recv_validation" in said_of_transfer(i)

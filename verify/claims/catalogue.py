@@ -249,8 +249,10 @@ _ENTRIES: Final = (
         "it is unknown. One without an end counts once. Branches and loops that devices may take differently, and two of "
         "one device that wait for one kind of send at once, are unknown, as are transfers of which the text does not say "
         "whole between which devices they are, dones of what is not seen to begin, and all that says more of itself than "
-        "is known. What is sent is given to recvs in the order in which they began. A branch of its own may be taken; "
-        "custom calls of libraries that compute on one device wait for no other, and of others it is unknown.",
+        "is known. Nobody waits for a recv, neither a send nor its done. What is sent is given to recvs in the order in "
+        "which they began, and what flies on one thread flies in that order, too; in a permutation all may wait for all. "
+        "A branch of its own may be taken; custom calls of libraries that compute on one device wait for no other, and "
+        "of others it is unknown.",
         "device 0 sends to 1 and then receives; device 1 receives and then sends.",
         "both receive first.",
     ),

@@ -102,7 +102,9 @@ class _Walk:
                         self.ahead[self.keys[x.place]] += 1
                 for x in every(e.inside):
                     if x.opcode == "done":
-                        for recv in min((r for r in x.recvs if r), key=self._oldest, default=()):
+                        if len({tuple(map(self.keys.get, recvs)) for recvs in x.recvs}) > 1:
+                            self.blocks.competing = f"what {x.place.instruction} ends"
+                        for recv in next(iter(x.recvs), ()):
                             self._take(recv)
                 self.beside[self.count] = e
                 self._begin(e)
@@ -132,15 +134,10 @@ class _Walk:
             self.ahead[key] -= 1
             self.waited[key] = max(self.waited[key], open_ones.pop(0) if open_ones else self.recvs[key])
 
-    def _oldest(self, recvs: Sequence[HloPosition]) -> tuple[bool, int]:
-        """The order in which what may be ended is ended: what is open, the oldest first."""
-        numbers = [n for recv in recvs for n in self.numbers.get(recv, [])[:1]]
-        return not numbers, min(numbers, default=0)
-
     def _is_late(self) -> bool:
         """Somebody up to here waits for what is sent behind."""
         sent = {key: self.unmatched[key] + self.recvs[key] for key in self.waited}
-        return any(n < 0 for n in self.ahead.values()) or any(sent[key] < n for key, n in self.waited.items())
+        return any(sent[key] < n for key, n in self.waited.items())
 
     def _begin(self, e: Event) -> None:
         self.begun.append((e.place, self.count))

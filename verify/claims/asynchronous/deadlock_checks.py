@@ -52,8 +52,8 @@ def collective_deadlock(context: Context) -> Iterator[Judgement]:
         if own:
             problems.setdefault(e.place, f"{e.place.instruction} {own}")
     problems = {**_unmatched(transfers), **problems}
-    differing = once.differing()
-    # What holds when all go one way need not when they do not.
+    # What holds when all go one way, and each send goes to one kind of recv, need not when they do not.
+    differing = once.differing() or _mixed(transfers)
     for place, why in sure.items() if differing is None else ():
         problems.setdefault(place, why)
     # A device that waits for ever gets to nothing else: what may stop it concerns all that follows.
@@ -138,6 +138,16 @@ def _pairs_problem(pairs: Pairs, count: int) -> str | None:
             at, steps = follow.get(at), steps + 1
         if at == begin:
             return f"goes round in a circle from device {begin}: {shown(pairs)}"
+    return None
+
+
+def _mixed(transfers: Sequence[Event]) -> str | None:
+    """Why one device may send another on one channel what any of several kinds of recvs takes."""
+    said: dict[tuple[str, int, int], Pairs] = {}
+    for e in transfers:
+        for a, b in e.pairs:
+            if said.setdefault((e.channel, a, b), e.pairs) != e.pairs:
+                return f"which recv takes what device {a} sends device {b} on channel {e.channel}"
     return None
 
 

@@ -43,8 +43,6 @@ def source_target_pairs(i: Instruction) -> Pairs:
     if i.attributes.flag("is_host_transfer") and not names_devices(i):
         return ()
     said = said_of_transfer(i)
-    if said is None:
-        raise NotModelled(f"between which devices {i.name} is")
     more = next((name for name in said if name not in (_SAID_OF_DEVICES, _OF_STREAMS)), None)
     if more is not None:
         raise NotModelled(f"what {more} says of {i.name}")

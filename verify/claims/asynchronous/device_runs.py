@@ -24,10 +24,11 @@ _Transfer = tuple[int, int, str, Pairs]
 
 @dataclass(slots=True)
 class _Thread:
-    """What runs on a device, one event after the other."""
+    """What runs on a device, one event after the other, when what is on its thread before it is over."""
 
     device: int
     events: Sequence[Event]
+    behind: _Thread | None = None
     at: int = 0
 
     @property
@@ -37,14 +38,17 @@ class _Thread:
 
 class _Devices:
     """All devices, and what they have sent, taken and begun. Where it is `strict`, they wait for all that they may have
-    to: groups that are not known hold all devices, and what is sent goes to the recvs in the order in which they began.
-    Else who is not known is not waited for, and what is sent goes to whom it is waited for by."""
+    to: groups that are not known, and those of permutations, hold all devices, what is in flight waits for what flew
+    before it on its thread, and what is sent goes to the recvs in the order in which they began. Else who is not known
+    is not waited for, and what is sent goes to whom it is waited for by."""
 
     def __init__(self, schedule: Schedule, strict: bool) -> None:
         self.chains, self._strict = schedule.chains, strict
         self.devices = devices_of(schedule)
         self.threads = [_Thread(d, schedule.events) for d in self.devices]
         self._begun: dict[tuple[int, HloPosition], list[_Thread]] = {}
+        self._last: dict[tuple[int, str], _Thread] = {}
+        """Of a device what began last on a thread."""
         self.dones_are_known = True
         self._sent: Counter[_Transfer] = Counter()
         self._taken: Counter[_Transfer] = Counter()
@@ -67,7 +71,8 @@ class _Devices:
             moved = False
             self.threads = [thread for thread in self.threads if not thread.is_over]
             for thread in tuple(self.threads):
-                while not thread.is_over and self._goes_on(thread, thread.events[thread.at]):
+                is_next = thread.behind is None or thread.behind.is_over
+                while is_next and not thread.is_over and self._goes_on(thread, thread.events[thread.at]):
                     thread.at += 1
                     moved = True
         self.threads = [thread for thread in self.threads if not thread.is_over]
@@ -85,7 +90,8 @@ class _Devices:
                 self._awaited.setdefault((d, e.place), []).append(begun)
                 self._order.setdefault(d, []).append(e.place)
             case "begin":
-                beside = _Thread(d, e.inside)
+                on = (d, self.chains.thread(self.chains.flow.instruction(e.place)))
+                beside = self._last[on] = _Thread(d, e.inside, self._last.get(on) if self._strict else None)
                 self.threads.append(beside)
                 self._begun.setdefault((d, e.place), []).append(beside)
                 self._order.setdefault(d, []).append(e.place)
@@ -103,40 +109,38 @@ class _Devices:
         return True
 
     def _ends(self, d: int, e: Event) -> bool:
-        """A done ends one of what it may belong to, the oldest for one. Where others are open that wait for something
-        else, or loops and calls may hand on in another order, it is not known which, and all have to be there."""
+        """A done ends the oldest of what it may belong to. Where others are open that wait for something else, it is
+        not known which; where loops and calls may hand on in another order, all that is open has to be there."""
         order = self._order.get(d, [])
         mine = [s for s in order if s in e.starts]
         if not mine:
             return True
-        needs = {s: self.wanted(d, e, s) for s in mine}
-        chosen = mine[:1]
-        others = [s for s in mine[1:] if s != mine[0]]
-        special = any((d, s) in self._begun or self._arrived[d, s] for s in (*mine[:1], *others))
-        if len({tuple(sorted(n)) for n in needs.values()}) > 1 or (others and special):
-            chosen, self.dones_are_known = list(dict.fromkeys(mine)), False
-        if not all(self._meets(d, s) for s in chosen):
+        first, wanted = mine[0], Counter(self.wanted(d, e, mine[0]))
+        if len(set(mine)) > 1:
+            special = any((d, s) in self._begun or self._arrived[d, s] for s in mine)
+            if special or any(Counter(self.wanted(d, e, s)) != wanted for s in mine):
+                self.dones_are_known = False
+        if not self._meets(d, first):
             return False
-        if not all(self._begun[d, s][0].is_over for s in chosen if self._begun.get((d, s))):
+        if self._begun.get((d, first)) and not self._begun[d, first][0].is_over:
             return False
-        wanted = Counter(w for s in chosen for w in needs[s])
         if any(self._taken[w] + n > self._sent[w] for w, n in wanted.items()):
             return False
-        late = (n > self._sent[w] for s in chosen for numbers in self._numbers(d, e, s) for w, n in numbers.items())
+        late = (n > self._sent[w] for numbers in self._numbers(d, e, first) for w, n in numbers.items())
         if self._strict and any(late):
             return False
         if self._strict and not (e.is_oldest or all(self._is_there(d, e, s) for s in dict.fromkeys(mine))):
             return False
-        self._taken.update(needs[mine[0]])
-        order.remove(mine[0])
-        if self._arrived[d, mine[0]]:
-            self._left[d, mine[0]] += 1
-        if self._begun.get((d, mine[0])):
-            self._begun[d, mine[0]].pop(0)
-        for recv in self._recvs(e, mine[0]):
+        self._taken.update(wanted)
+        order.remove(first)
+        if self._arrived[d, first]:
+            self._left[d, first] += 1
+        if self._begun.get((d, first)):
+            self._begun[d, first].pop(0)
+        for recv in self._recvs(e, first):
             if self._awaited.get((d, recv)):
                 self._awaited[d, recv].pop(0)
-            if recv != mine[0] and recv in order:
+            if recv != first and recv in order:
                 order.remove(recv)
         return True
 
@@ -173,7 +177,7 @@ class _Devices:
         """Those that a device waits for in a collective operation."""
         key = (device, place)
         if key not in self._partners:
-            found = _partners(self.chains, place, device)
+            found = _partners(self.chains, place, device, self._strict)
             if self._strict:
                 self._partners[key] = frozenset(self.devices) if found is None else found & frozenset(self.devices)
             else:
@@ -228,8 +232,9 @@ def devices_of(schedule: Schedule) -> list[int]:
     return sorted(found)
 
 
-def _partners(chains: AsyncChains, place: HloPosition, device: int) -> frozenset[int] | None:
-    """The devices that take part in a collective operation with this one; None where the text does not tell."""
+def _partners(chains: AsyncChains, place: HloPosition, device: int, strict: bool) -> frozenset[int] | None:
+    """The devices that take part in a collective operation with this one; None where the text does not tell. Where it
+    is not `strict`, of a permutation those alone that send to it."""
     i = chains.flow.instruction(place)
     replicas, partitions = device_counts(chains.module)
     opcode = i.opcode.removesuffix("-start")
@@ -247,8 +252,8 @@ def _partners(chains: AsyncChains, place: HloPosition, device: int) -> frozenset
     if (across == "replicas" and partitions > 1) or (across == "partitions" and replicas > 1):
         return frozenset()
     pairs, groups = i.attributes.get("source_target_pairs"), i.attributes.get("replica_groups")
-    if isinstance(pairs, DevicePairs):
-        # What nobody sends to a device it does not wait for.
+    if isinstance(pairs, DevicePairs) and not strict:
+        # Whether who sends waits for who takes it, or all for all, is left to whoever runs it.
         return frozenset(a for a, b in pairs.pairs if b == device)
     named = groups.groups if isinstance(groups, ReplicaGroups) else ()
     if any(named):

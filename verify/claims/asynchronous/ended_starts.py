@@ -14,7 +14,7 @@ def ended_starts(chains: AsyncChains, done: HloPosition) -> tuple[HloPosition, .
     seen, stack = {done}, [done]
     while stack:
         found = chains.previous[stack.pop()]
-        links = [chains.links.get(before) if not before.index else None for before in found]
+        links = [chains.links.get(before) for before in found]
         if any(link is None or link.role == "done" for link in links):
             raise NotModelled(f"what {done.instruction} ends")
         stack += [p for p, link in zip(found, links, strict=True) if link and link.role != "start" and p not in seen]
