@@ -173,7 +173,87 @@ def _aliased(entries: str) -> str:
     )
 
 
+def _part_declared(read: str) -> str:
+    """One of two results is made in the place of k."""
+    return _module(
+        f'c = {_TWO} custom-call(k), custom_call_target="t", output_to_operand_aliasing={{{{0}}: (0, {{}})}}',
+        "a = f32[8] get-tuple-element(c), index=0",
+        f"n = f32[8] negate({read})",
+        "v = f32[8] add(a, n)",
+    )
+
+
+def _returned_twice(at: tuple[int, int]) -> str:
+    """One array is returned in two parts, and a part of the state is read in flight."""
+    twice = f"twice {{\n  x = f32[8] parameter(0)\n  n = f32[8] negate(x)\n  ROOT t = {_TWO} tuple(n, n)\n}}"
+    return _module(
+        f's = ((f32[8]), {_TWO}, u32[]) async-start(k), calls=twice, async_execution_thread="other"',
+        f"h = {_TWO if at[0] else '(f32[8])'} get-tuple-element(s), index={at[0]}",
+        f"a = f32[8] get-tuple-element(h), index={at[1]}",
+        "n = f32[8] negate(a)",
+        f"d = {_TWO} async-done(s)",
+        "b = f32[8] get-tuple-element(d), index=1",
+        "v = f32[8] add(b, n)",
+        before=twice + ', execution_thread="other"\n',
+    )
+
+
+def _bound_before(read: str, *part: str) -> str:
+    """Of two parts that are one array the second is bound by the start, the first by an update."""
+    pair = "((f32[8], f32[8]), (f32[8]))"
+    before = (
+        "slow {\n  x = f32[8] parameter(0)\n  n = f32[8] negate(x)\n  m = f32[8] abs(x)\n"
+        f"  y = {_TWO} tuple(n, m)\n  z = (f32[8]) tuple(m)\n  ROOT t = {pair} tuple(y, z)\n"
+        '}, execution_thread="other"\n'
+    )
+    return _module(
+        's = ((f32[8]), ((f32[8]), (f32[8])), u32[]) async-start(k), calls=slow, async_execution_thread="other"',
+        f"q = ((f32[8]), {pair}, u32[]) async-update(s)",
+        *part,
+        f"h = {read}",
+        "n = f32[8] negate(h)",
+        f"d = {pair} async-done(q)",
+        "a = (f32[8]) get-tuple-element(d), index=1",
+        "b = f32[8] get-tuple-element(a), index=0",
+        "v = f32[8] add(b, n)",
+        before=before,
+    )
+
+
+def _transferred(sent: str = "f32[8]", context: str = "u32[]", other: str = "u32[]", third: str = "u32[]") -> str:
+    return _module(
+        "t = token[] after-all()",
+        f"s = ({sent}, {context}, token[]) send(k, t), channel_id=1",
+        "sd = token[] send-done(s), channel_id=1",
+        f"r = (f32[8], {other}, token[]) recv(t), channel_id=2",
+        "rd = (f32[8], token[]) recv-done(r), channel_id=2",
+        "d = f32[8] get-tuple-element(rd), index=0",
+        f"c = (f32[8], f32[8], {third}) copy-start(d)",
+        "v = f32[8] copy-done(c)",
+    )
+
+
 PAIRS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "a part of a result in the place of an operand": ("hazard-overwrite", _part_declared("k"), _part_declared("a")),
+    "the second part of one array, read in flight": ("hazard-output", _returned_twice((1, 1)), _returned_twice((0, 0))),
+    "an array that is bound in its second place first": (
+        "hazard-output",
+        _bound_before(
+            "f32[8] get-tuple-element(c), index=0",
+            "w = ((f32[8]), (f32[8])) get-tuple-element(s), index=1",
+            "c = (f32[8]) get-tuple-element(w), index=1",
+        ),
+        _bound_before("f32[8] abs(k)"),
+    ),
+    **{
+        f"{what}, in a transfer or copy": ("async-shape", _transferred(*changed), _transferred("f32[8]{0}", *near))
+        for what, changed, near in (
+            ("numbers of another precision", ("bf16[8]",), ()),
+            ("the context of a send", ("f32[8]", "f32[9]"), ("u32[]{:S(2)}",)),
+            ("the context of a recv", ("f32[8]", "u32[]", "s32[]"), ("u32[]", "u32[]{:S(2)}")),
+            ("the context of a copy", ("f32[8]", "u32[]", "u32[]", "u32[1]"), ("u32[]", "u32[]", "u32[]{:S(2)}")),
+        )
+    },
     "what is written behind a call that a state goes to and does not end in": (
         "hazard-operand",
         _looked_at("x"),

@@ -13,7 +13,7 @@ from typing import Final
 
 from hloproof.models.dataflow.accesses import UNSEEN, Spot
 from hloproof.models.dataflow.alias_classes import positions, shape_at
-from hloproof.models.dataflow.async_chain import AsyncChains, Link, declared_aliases
+from hloproof.models.dataflow.async_chain import AsyncChains, Link
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.dataflow.versions import LocalBuffers
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
@@ -86,7 +86,7 @@ def flights(chains: AsyncChains, locals_: Mapping[str, LocalBuffers]) -> Iterato
                 i.opcode == "parameter",
                 operands,
                 outputs,
-                _overwritten(chains, local, start, opening),
+                _overwritten(chains, local, opening),
                 links,
             )
 
@@ -146,27 +146,13 @@ def _closings(
     return tuple(closings), open_end
 
 
-def _overwritten(
-    chains: AsyncChains, local: LocalBuffers, start: HloPosition, opening: HloPosition
-) -> tuple[Spot, ...]:
-    own = chains.links.get(opening)
-    if own is None:
+def _overwritten(chains: AsyncChains, local: LocalBuffers, opening: HloPosition) -> tuple[Spot, ...]:
+    if opening not in chains.links:
         return ()
-    hidden = tuple(
+    return tuple(
         w.operand
         for w in local.writes
         if w.writer == opening.instruction and w.result[1][:1] == (UNSEEN,) and (local.shares or not w.optional)
-    )
-    if own.role != "update":
-        return hidden
-    before = chains.bound_before(opening)
-    names = chains.flow.instruction(opening).operands[1:]
-    return hidden + tuple(
-        spot
-        for entry in declared_aliases(chains.flow.instruction(start))
-        if before <= entry.operand < before + len(names) and entry.output_index[:1] == (1,)
-        for spot in local.leaves(names[entry.operand - before])
-        if spot[1][: len(entry.operand_index)] == entry.operand_index
     )
 
 

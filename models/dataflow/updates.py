@@ -64,19 +64,14 @@ class Updates:
         """Parts of operands that a body writes in place and does not hand back, each with the operand's number and
         whether a copy may come between. Nothing of the result tells of such a write."""
         handed_back = {operand for operand, _ in in_place.values()}
-        found: dict[Spot, tuple[int, bool]] = {}
+        found: dict[tuple[Spot, int, bool], None] = {}
         for body, operands in self._callees.bodies(i):
             summary = self._summaries.get(body)
             for (number, index), access in summary.accesses.items() if summary is not None else ():
-                if access.writer is None or number >= len(operands):
-                    continue
-                spot = (operands[number], index)
-                if spot not in handed_back:
-                    found.setdefault(spot, (i.operands.index(operands[number]), i.opcode != "call"))
-        for spot, number, optional in self._written_in_flight(i):
-            if spot not in handed_back:
-                found.setdefault(spot, (number, optional))
-        return [(spot, number, optional) for spot, (number, optional) in found.items()]
+                if access.writer is not None and number < len(operands):
+                    found[(operands[number], index), i.operands.index(operands[number]), i.opcode != "call"] = None
+        found.update(dict.fromkeys(self._written_in_flight(i)))
+        return [(spot, number, optional) for spot, number, optional in found if spot not in handed_back]
 
     def _through_bodies(self, i: Instruction, out: ReplacedParts) -> None:
         """Parts of a result that a body hands back in the buffer of its argument after writing it."""
@@ -100,15 +95,13 @@ class Updates:
 
     def _one_value_goes_round(self, state: str, at: ShapeIndex, summary: Summary) -> bool:
         """However often a loop turns, this part of its state holds what it held at first: the parts that the body takes
-        it from, one turn after the other, all began as the same version, and are not written."""
+        it from, one turn after the other, all began as the same version. What is written there all the same is told as
+        a write that no result shows."""
         first = self._version.get((state, at), (state, at))
         seen = {at}
         while True:
             origin = summary.passes.get(at)
             if origin is None or origin[0] != 0 or self._version.get((state, origin[1]), (state, origin[1])) != first:
-                return False
-            access = summary.accesses.get(origin)
-            if access is not None and access.writer is not None:
                 return False
             at = origin[1]
             if at in seen:

@@ -190,7 +190,7 @@ class LocalBuffers:
         for _, earlier in self.leaves(name):
             inside = earlier[len(before) :]
             one_array = earlier < index and all(one.get(inside, inside) == one[at] for one in ones)
-            if one_array and earlier[: len(before)] == before and (name, earlier) in self.version:
+            if one_array and earlier[: len(before)] == before:
                 return name, earlier
         return None
 

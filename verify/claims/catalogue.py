@@ -191,7 +191,7 @@ _ENTRIES: Final = (
         "async",
         "A start returns its operands, and its result as far as it is bound.",
         "The tuple of a start or update holds the operands' shapes, the result's and contexts, at the positions of its "
-        "form; flat and nested tuples are both read.",
+        "form; flat and nested tuples are both read. The context of a send, recv or copy-start is u32[].",
         "async-start of f32[8] returning ((f32[8]), f32[4], u32[]).",
         "the same returning ((f32[9]), f32[4], u32[]).",
     ),

@@ -18,8 +18,11 @@ from hloproof.models.dataflow.async_chain import RESULT_INDEX, Link
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.hlo.inference.infer import ShapeError, Signature, compatible, infer
 from hloproof.models.hlo.module import Instruction
-from hloproof.models.hlo.shape import Shape, TokenShape, TupleShape
+from hloproof.models.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape
 from hloproof.models.hlo.text.shapes import print_shape
+
+_CONTEXT: Final = ArrayShape("u32", ())
+"""What XLA's verifier asks of the context of a transfer or copy in flight, wherever it lies."""
 
 
 def _words(shape: Shape | None) -> str:
@@ -197,8 +200,8 @@ def _explicit_done(context: Context, place: HloPosition, link: Link, i: Instruct
 
 def _copy_start(context: Context, i: Instruction, operands: tuple[Shape, ...]) -> str | None:
     shapes = elements_of(i.shape)
-    if shapes is None or len(shapes) != 3 or len(operands) != 1:
-        return f"{i.name} returns {_words(i.shape)}; (destination, source, context) is expected"
+    if shapes is None or len(shapes) != 3 or not same_shape(shapes[2], _CONTEXT, layouts=False):
+        return f"{i.name} returns {_words(i.shape)}; (destination, source, {_words(_CONTEXT)}) is expected"
     # The source is the operand itself, so its layout and memory space count where they are written, in every mode.
     if not same_shape(shapes[1], operands[0], layouts=True):
         return f"the source at {{1}} of {i.name} is {_words(shapes[1])}, but its operand is {_words(operands[0])}"
@@ -258,21 +261,18 @@ def _collective_permute_start(context: Context, i: Instruction, operands: tuple[
 
 
 def _send(context: Context, i: Instruction, operands: tuple[Shape, ...]) -> str | None:
-    shapes = elements_of(i.shape)
-    if shapes is None or len(shapes) != 3 or not isinstance(shapes[2], TokenShape) or len(operands) != 2:
-        return f"{i.name} returns {_words(i.shape)}; (operand, context, token) is expected"
-    if not isinstance(operands[1], TokenShape):
-        return f"operand 1 of {i.name} is {_words(operands[1])}; a token is expected"
-    same = context.same(shapes[0], operands[0])
-    return None if same else f"{i.name} carries {_words(shapes[0])} at {{0}}, but sends {_words(operands[0])}"
+    problem, shapes = _recv(context, i, operands), elements_of(i.shape)
+    if problem is not None or shapes is None or context.same(shapes[0], operands[0]):
+        return problem
+    return f"{i.name} carries {_words(shapes[0])} at {{0}}, but sends {_words(operands[0])}"
 
 
-def _recv(context: Context, i: Instruction, operands: tuple[Shape, ...]) -> str | None:
+def _recv(_: Context, i: Instruction, __: tuple[Shape, ...]) -> str | None:
+    # That there are three parts, and tokens where they belong, is held to shape inference where a module is read.
     shapes = elements_of(i.shape)
-    good = shapes is not None and len(shapes) == 3 and isinstance(shapes[2], TokenShape)
-    if not good or not all(isinstance(o, TokenShape) for o in operands):
-        return f"{i.name} returns {_words(i.shape)}; (data, context, token) from a token is expected"
-    return None
+    if shapes is not None and len(shapes) == 3 and same_shape(shapes[1], _CONTEXT, layouts=False):
+        return None
+    return f"{i.name} returns {_words(i.shape)}; (data, {_words(_CONTEXT)}, token) is expected"
 
 
 _EXPLICIT: Final[Mapping[str, Callable[[Context, Instruction, tuple[Shape, ...]], str | None]]] = {

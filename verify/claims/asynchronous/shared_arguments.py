@@ -90,8 +90,8 @@ def _by_buffer(local: LocalBuffers, given: list[str], summary: Summary) -> Mappi
 
 
 def _in_a_call(local: LocalBuffers, name: str, given: list[str], summary: Summary, orders: Orders) -> str | None:
-    """A body runs once: what it reads of one argument it reads before it writes the other, and hands neither back."""
-    back = set(summary.passes.values())
+    """A body runs once: what it reads of one argument it reads before it writes the other. What it hands back of one
+    lies where the other was written, and whoever needs it then is told by its caller's own buffers."""
     for keys in _by_buffer(local, given, summary).values():
         for written in keys:
             first = summary.accesses.get(written, _NOTHING)
@@ -101,10 +101,8 @@ def _in_a_call(local: LocalBuffers, name: str, given: list[str], summary: Summar
                     (r for r in access.reads if any(r != w and not orders.must_precede(r, w) for w in first.writes)),
                     None,
                 )
-                if other == written or (late is None and other not in back):
-                    continue
-                why = f"which {late} reads" if late is not None else "which is handed back"
-                return _told(name, first, written, why, other)
+                if other != written and late is not None:
+                    return _told(name, first, written, f"which {late} reads", other)
     return None
 
 
