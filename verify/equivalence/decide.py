@@ -7,9 +7,9 @@ from time import perf_counter
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Certificate, Mismatch, Result, Tier
-from hloproof.equivalence.beside import unknown_of_module
 from hloproof.equivalence.boundary import check_boundary
 from hloproof.equivalence.checker import check
+from hloproof.equivalence.configurations import unknown_of_module
 from hloproof.equivalence.effects import paired
 from hloproof.equivalence.endings import TAKEN_FOR_GRANTED, promised_by_text, taken_for_granted
 from hloproof.equivalence.goals import Goal
