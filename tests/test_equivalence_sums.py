@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hloproof.equivalence import Certificate, decide, recheck
+from hloproof.equivalence import Certificate, decide, reading, recheck
 from hloproof.equivalence.answer import Tier
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.kernel import Denied, Rules
@@ -213,8 +213,10 @@ def summed(inner: str, outer: str, operand: str = "bf16", dimension: int = 1) ->
     [("bf16", "bf16", "bf16", True), ("bf16", "bf16", "f32", False), ("f32", "f32", "bf16", False)],
 )
 def test_a_fold_of_folds_of_another_type_is_no_fold_over_both(
-    inner: str, outer: str, operand: str, joins: bool
+    inner: str, outer: str, operand: str, joins: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """No module is read in which types mix so, but identities that leave out conversions may make such a fold."""
+    monkeypatch.setattr(reading, "mixed", lambda module: ())
     reader = GraphReader()
     (node,) = reader.read(summed(inner, outer, operand), 0).results
     goal = Goal(0, (), Elem(node, ()), Elem(node, ()))
@@ -231,8 +233,8 @@ def at_once(kind: str, operand: str = "bf16") -> Module:
 
 
 def test_sums_that_are_rounded_on_the_way_are_not_those_that_are_not() -> None:
-    """A function that gives another type than it is given rounds at each step, or at none."""
+    """A function that gives another type than it is given rounds at each step, or at none: it is not modelled."""
     assert decide(summed("bf16", "bf16"), at_once("bf16"), "real").verdict is Verdict.PROVED
     assert decide(summed("f32", "f32", "f32"), at_once("f32", "f32"), "real").verdict is Verdict.PROVED
-    assert decide(summed("bf16", "f32"), at_once("f32"), "real").verdict is Verdict.UNKNOWN
-    assert decide(summed("bf16", "f32"), summed("bf16", "f32"), "exact").verdict is Verdict.PROVED
+    for other in (at_once("f32"), summed("bf16", "f32")):
+        assert decide(summed("bf16", "f32"), other, "real").reason.endswith("where numbers change their precision")

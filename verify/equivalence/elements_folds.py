@@ -35,8 +35,6 @@ def reduce(node: Node, at: At, place: int) -> Term | None:
             return reduce_window(node, at, place, which)
         if node.head != "reduce":
             return None
-    if not _of_one_type(node):
-        return None
     count = len(node.operands) // 2
     folded = node.attributes.integers("dimensions")
     source = node.operands[0].sizes
@@ -52,11 +50,6 @@ def reduce(node: Node, at: At, place: int) -> Term | None:
     )
 
 
-def _of_one_type(node: Node) -> bool:
-    """Whether the function gives the types that it is given; else each step rounds, and the order of steps shows."""
-    return all(b.type == o.type for b, o in zip(node.bodies, node.operands, strict=False))
-
-
 def windowed(x: Lin, w: Lin, size: int, d: WindowDimension) -> tuple[Lin, tuple[Test[Lin], ...]]:
     """Where output x and window position w read the undilated operand, and that they read it."""
     return folds.windowed(x, w, size, d.stride, d.window_dilation, d.padding_low, d.base_dilation)
@@ -64,8 +57,6 @@ def windowed(x: Lin, w: Lin, size: int, d: WindowDimension) -> tuple[Lin, tuple[
 
 def reduce_window(node: Node, at: At, place: int, which: int = 0) -> Term | None:
     """The fold over the window's places inside the operand; None where the window has not the operand's dimensions."""
-    if not _of_one_type(node):
-        return None
     window = node.attributes.get("window")
     count = len(node.operands) // 2
     source = node.operands[0].sizes

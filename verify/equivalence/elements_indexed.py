@@ -84,9 +84,8 @@ NOTHING: Final = "nothing"
 
 
 def scatter(node: Node, at: At, place: int) -> Term | None:
-    """The element of the operand combined with the updates that land on it; None with several operands, or for a
-    function that gives another type."""
-    if len(node.operands) != 3 or any(b.type != node.type for b in node.bodies):
+    """The element of the operand combined with the updates that land on it; None with several operands."""
+    if len(node.operands) != 3:
         return None
     operand, indices, updates = node.operands
     a = node.attributes

@@ -26,12 +26,13 @@ from hloproof.equivalence.graph import Node, Side
 from hloproof.equivalence.loop_states import needed_states
 from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, attribute_key, carried_when
 from hloproof.equivalence.operations import OperationReader, called_in_order
-from hloproof.equivalence.value_trees import Pending, ValueTree, in_parts, leaves_of, parts_of, rebuilt
+from hloproof.equivalence.value_trees import Pending, ValueTree, has_shape, in_parts, leaves_of, parts_of, rebuilt
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.async_syntax import step_of
 from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import async_sugar
+from hloproof.models.hlo.precision import mixed
 from hloproof.models.hlo.shape import TupleShape
 from hloproof.models.indexing.composition.trip_count import stated_count, stated_states
 
@@ -56,6 +57,8 @@ class GraphReader(OperationReader):
     def read(self, module: Module, side: Side) -> ReadModule:
         """One module. Raises NotModelled."""
         self.module, self.side = module, side
+        for computation, i in mixed(module):
+            raise NotModelled(f"{i.opcode} {i.name} of {computation.name}, where numbers change their precision")
         self.effects, self.occurrences, self.functions = Effects(), Counter(), {}
         self.promises = set(promises_of_module(module))
         self.endings, self.endings_inside = [], []
@@ -80,6 +83,8 @@ class GraphReader(OperationReader):
             first = len(self.effects.nodes)
             if instruction.opcode == "parameter":
                 number = instruction.parameter_number or 0
+                if number >= len(arguments) or not has_shape(arguments[number], instruction.shape):
+                    raise NotModelled(f"{instruction.name} of {computation.name}, which is given something else")
                 values[instruction.name] = self.with_words(instruction, [], arguments[number], computation, path, first)
                 if number < len(standing):
                     earlier[instruction.name] = standing[number]
@@ -87,6 +92,8 @@ class GraphReader(OperationReader):
             given = [values[o] for o in instruction.operands]
             self.standing, self.inside = [earlier.get(o, NOTHING) for o in instruction.operands], None
             value = self.instruction(instruction, given, computation, level, path)
+            if not has_shape(value, instruction.shape):
+                raise NotModelled(f"{instruction.opcode} {instruction.name}, which gives something else than it says")
             value = self.with_words(instruction, given, value, computation, path, first)
             values[instruction.name] = value
             if not values.keys() >= {*waited_for(instruction)}:

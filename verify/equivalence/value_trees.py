@@ -8,6 +8,7 @@ from typing import Any
 
 from hloproof.equivalence.effects import Earlier, Standing
 from hloproof.equivalence.graph import Node
+from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 
 ValueTree = Any
 """A node, a list of values for a tuple, or a `Pending`."""
@@ -29,6 +30,18 @@ def leaves_of(value: ValueTree) -> Iterator[Node]:
         yield from leaves_of(value.result)
     else:
         yield value
+
+
+def has_shape(value: ValueTree, shape: Shape) -> bool:
+    """Whether a value is nested as the shape, and holds arrays of its sizes and element types. Of an operation in
+    flight the shape names more than the result, and nothing is said here."""
+    if isinstance(value, Pending):
+        return True
+    if isinstance(shape, TupleShape) or isinstance(value, list):
+        if not isinstance(shape, TupleShape) or not isinstance(value, list) or len(value) != len(shape.elements):
+            return False
+        return all(has_shape(part, inner) for part, inner in zip(value, shape.elements, strict=True))
+    return not isinstance(shape, ArrayShape) or (value.type, value.sizes) == (shape.element_type, shape.dimensions)
 
 
 def nesting_of(value: ValueTree) -> tuple[Any, ...]:

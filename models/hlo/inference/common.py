@@ -58,6 +58,8 @@ class Request:
     attributes: Attributes
     declared: Shape | None
     signatures: Mapping[str, Signature]
+    exactly: bool = False
+    """Whether no floating-point type is taken for one of another precision."""
 
     def array(self, number: int) -> ArrayShape:
         """Operand `number`, which must be an array."""
@@ -92,6 +94,29 @@ class Request:
         if not isinstance(self.declared, ArrayShape):
             raise ShapeError(f"{self.opcode} gives an array, but is declared as {print_shape(self.declared)}")
         return self.declared
+
+    def same_type(self, a: str, b: str) -> bool:
+        """Equal element types; the precision of floating-point types is not compared but where asked to."""
+        return a == b or (not self.exactly and same_type(a, b))
+
+    def compatible(self, declared: Shape, inferred: Shape) -> bool:
+        """As the function of this name; the precision of floating-point types is compared where asked to."""
+        return compatible(declared, inferred, self.exactly)
+
+    def check_scalars(self, body: Signature, wanted: Sequence[str], what: str = "the computation") -> None:
+        """The parameters of a computation on elements are scalars of these types, by number. Raises ShapeError."""
+        if len(body.parameters) != len(wanted):
+            raise ShapeError(f"{what} of {self.opcode} needs {len(wanted)} parameters, found {len(body.parameters)}")
+        for n, (parameter, kind) in enumerate(zip(body.parameters, wanted, strict=True)):
+            if (
+                not isinstance(parameter, ArrayShape)
+                or parameter.dimensions
+                or not self.same_type(parameter.element_type, kind)
+            ):
+                raise ShapeError(
+                    f"parameter {n} of {what} of {self.opcode} takes elements of type {kind}, "
+                    f"but is {print_shape(parameter)}"
+                )
 
     def callee(self, *names: str) -> Signature | None:
         """The signature of the computation that one of these attributes names; None when there is none."""
@@ -134,9 +159,10 @@ def wider(a: str, b: str) -> str:
     return a if _PRECISION.get(a, 8) >= _PRECISION.get(b, 8) else b
 
 
-def compatible(declared: Shape, inferred: Shape) -> bool:
-    """The same tuple tree with the same sizes and element types; layouts, dynamic dimensions and the precision of
-    floating-point types are not compared. A buffer is compatible with the array it holds only if both are buffers."""
+def compatible(declared: Shape, inferred: Shape, exactly: bool = False) -> bool:
+    """The same tuple tree with the same sizes and element types; layouts, dynamic dimensions and, unless `exactly`, the
+    precision of floating-point types are not compared. A buffer is compatible with the array it holds only if both are
+    buffers."""
     if declared is inferred or declared == inferred:
         return True
     pending: list[tuple[Shape, Shape]] = [(declared, inferred)]
@@ -145,7 +171,9 @@ def compatible(declared: Shape, inferred: Shape) -> bool:
         if isinstance(a, BufferShape) and isinstance(b, BufferShape):
             a, b = a.inner, b.inner
         if isinstance(a, ArrayShape) and isinstance(b, ArrayShape):
-            if not same_type(a.element_type, b.element_type) or not same_sizes(a.dimensions, b.dimensions):
+            if a.element_type != b.element_type and (exactly or not same_type(a.element_type, b.element_type)):
+                return False
+            if not same_sizes(a.dimensions, b.dimensions):
                 return False
         elif isinstance(a, TupleShape) and isinstance(b, TupleShape):
             if len(a.elements) != len(b.elements):
@@ -154,18 +182,6 @@ def compatible(declared: Shape, inferred: Shape) -> bool:
         elif type(a) is not type(b):
             return False
     return True
-
-
-def check_scalars(opcode: str, body: Signature, wanted: Sequence[str], what: str = "the computation") -> None:
-    """The parameters of a computation on elements are scalars of these types, by number. Raises ShapeError."""
-    if len(body.parameters) != len(wanted):
-        raise ShapeError(f"{what} of {opcode} needs {len(wanted)} parameters, found {len(body.parameters)}")
-    for number, (parameter, kind) in enumerate(zip(body.parameters, wanted, strict=True)):
-        if not isinstance(parameter, ArrayShape) or parameter.dimensions or not same_type(parameter.element_type, kind):
-            raise ShapeError(
-                f"parameter {number} of {what} of {opcode} takes elements of type {kind}, "
-                f"but is {print_shape(parameter)}"
-            )
 
 
 def tuple_unless_one(shapes: Sequence[Shape]) -> Shape:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from hloproof.models.hlo.attributes import ComputationRef
-from hloproof.models.hlo.inference.common import Request, ShapeError, Signature, compatible
+from hloproof.models.hlo.inference.common import Request, ShapeError, Signature
 from hloproof.models.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape
 from hloproof.models.hlo.text.lexer import Scanner
 from hloproof.models.hlo.text.shapes import print_shape, read_shape
@@ -113,7 +113,7 @@ def _check_call(request: Request, callee: Signature, operands: tuple[Shape, ...]
             f"{request.opcode} passes {len(operands)} operands to {what}, which has {len(callee.parameters)} parameters"
         )
     for i, (parameter, operand) in enumerate(zip(callee.parameters, operands, strict=False)):
-        if parameter is not operand and not compatible(parameter, operand):
+        if parameter is not operand and not request.compatible(parameter, operand):
             raise ShapeError(
                 f"{request.opcode} passes {print_shape(operand)} as parameter {i} of {what}, "
                 f"which is {print_shape(parameter)}"
@@ -151,7 +151,7 @@ def while_(request: Request) -> Shape:
     _check_call(request, body, state, body_name, exact=True)
     if not _is_predicate(condition.result):
         raise ShapeError(f"the condition of while gives pred[], found {print_shape(condition.result)}")
-    if not compatible(body.result, state[0]):
+    if not request.compatible(body.result, state[0]):
         raise ShapeError(
             f"the body of while gives {print_shape(body.result)}, but its state is {print_shape(state[0])}"
         )
@@ -187,7 +187,7 @@ def conditional(request: Request) -> Shape:
     for name, operand in zip(names, request.operands[1:], strict=True):
         branch = request.signatures[name]
         _check_call(request, branch, (operand,), name, exact=True)
-        if result is not None and not compatible(branch.result, result):
+        if result is not None and not request.compatible(branch.result, result):
             raise ShapeError(f"the branches of conditional give {print_shape(result)} and {print_shape(branch.result)}")
         result = result or branch.result
     assert result is not None
@@ -211,7 +211,7 @@ def custom_call(request: Request) -> Shape | None:
     if len(shapes) != len(request.operands):
         raise ShapeError(f"{len(shapes)} operand layout constraints for {len(request.operands)} operands")
     for i, (shape, operand) in enumerate(zip(shapes, request.operands, strict=True)):
-        if not compatible(shape, operand):
+        if not request.compatible(shape, operand):
             raise ShapeError(
                 f"the layout constraint {print_shape(shape)} of operand {i} is not compatible with "
                 f"operand shape {print_shape(operand)}"

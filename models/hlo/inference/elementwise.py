@@ -13,9 +13,7 @@ from hloproof.models.hlo.inference.common import (
     INTEGERS,
     Request,
     ShapeError,
-    check_scalars,
     same_sizes,
-    same_type,
     shown,
     wider,
 )
@@ -118,7 +116,7 @@ def binary(request: Request) -> Shape:
             raise ShapeError(f"{opcode} of different shapes: {shown((a, b))}; broadcast the operands first")
         if opcode == "complex" and a.element_type != b.element_type:
             raise ShapeError(f"complex of different element types: {shown((a, b))}")
-        if opcode != "stochastic-convert" and not same_type(a.element_type, b.element_type):
+        if opcode != "stochastic-convert" and not request.same_type(a.element_type, b.element_type):
             raise ShapeError(f"{opcode} of different element types: {shown((a, b))}")
     _check_type(request, a)
     if opcode == "compare":
@@ -156,7 +154,7 @@ def select(request: Request) -> Shape:
     predicate, a, b = request.arrays()
     if predicate.element_type != "pred":
         raise ShapeError(f"the first operand of select is a predicate, found {predicate.element_type}")
-    if not same_sizes(a.dimensions, b.dimensions) or not same_type(a.element_type, b.element_type):
+    if not same_sizes(a.dimensions, b.dimensions) or not request.same_type(a.element_type, b.element_type):
         raise ShapeError(f"select between different shapes: {shown((a, b))}")
     if predicate.dimensions and not same_sizes(predicate.dimensions, a.dimensions):
         raise ShapeError(f"the predicate of select is a scalar or has the operands' sizes: {shown((predicate, a))}")
@@ -169,7 +167,7 @@ def clamp(request: Request) -> Shape:
     for bound in (low, high):
         if bound.dimensions and not same_sizes(bound.dimensions, operand.dimensions):
             raise ShapeError(f"a bound of clamp is a scalar or has the operand's sizes: {shown((bound, operand))}")
-        if not same_type(bound.element_type, operand.element_type):
+        if not request.same_type(bound.element_type, operand.element_type):
             raise ShapeError(f"clamp of different element types: {shown((bound, operand))}")
     return operand
 
@@ -185,7 +183,7 @@ def map_(request: Request) -> Shape:
     callee = request.callee("to_apply")
     if callee is None:
         raise ShapeError("map needs to_apply=")
-    check_scalars("map", callee, [o.element_type for o in operands])
+    request.check_scalars(callee, [o.element_type for o in operands])
     if not isinstance(callee.result, ArrayShape) or callee.result.dimensions:
         raise ShapeError("the computation of map gives a scalar")
     return ArrayShape(callee.result.element_type, operands[0].dimensions)

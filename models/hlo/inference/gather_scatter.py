@@ -12,10 +12,8 @@ from hloproof.models.hlo.inference.common import (
     Request,
     ShapeError,
     check_dimensions,
-    check_scalars,
     same_size,
     same_sizes,
-    same_type,
     shown,
     tuple_unless_one,
 )
@@ -108,7 +106,7 @@ def scatter(request: Request) -> Shape:
     for operand, update in zip(operands, updates, strict=True):
         if not same_sizes(update.dimensions, updates[0].dimensions):
             raise ShapeError(f"scatter of updates of different sizes: {shown(updates)}")
-        if not same_type(update.element_type, operand.element_type):
+        if not request.same_type(update.element_type, operand.element_type):
             raise ShapeError(f"scatter of updates of another element type: {shown((operand, update))}")
         window_dims = request.dimensions(update.rank, "update_window_dims")
         window = [s for i, s in enumerate(first.dimensions) if i not in inserted and i not in batching]
@@ -128,10 +126,10 @@ def scatter(request: Request) -> Shape:
     if callee is None:
         raise ShapeError("scatter needs to_apply=")
     types = [o.element_type for o in operands]
-    check_scalars("scatter", callee, types + types)
+    request.check_scalars(callee, types + types)
     results = callee.result.elements if isinstance(callee.result, TupleShape) else (callee.result,)
     if len(results) != count or not all(
-        isinstance(r, ArrayShape) and not r.dimensions and same_type(r.element_type, t)
+        isinstance(r, ArrayShape) and not r.dimensions and request.same_type(r.element_type, t)
         for r, t in zip(results, types, strict=True)
     ):
         raise ShapeError(f"the computation of scatter gives elements of {', '.join(types)}, found {shown(results)}")
@@ -148,7 +146,7 @@ def sort(request: Request) -> Shape:
     callee = request.callee("to_apply")
     if callee is None:
         raise ShapeError("sort needs to_apply=")
-    check_scalars("sort", callee, [o.element_type for o in operands for _ in range(2)])
+    request.check_scalars(callee, [o.element_type for o in operands for _ in range(2)])
     if callee.result != ArrayShape("pred") and not (
         isinstance(callee.result, ArrayShape) and callee.result.element_type == "pred" and not callee.result.dimensions
     ):
@@ -214,7 +212,7 @@ def triangular_solve(request: Request) -> Shape:
     kind = request.attributes.get("transpose_a")
     if kind is not None and (not isinstance(kind, Word) or kind.text not in _TRANSPOSES):
         raise ShapeError("transpose_a is NO_TRANSPOSE, TRANSPOSE or ADJOINT")
-    if not same_type(matrix.element_type, right.element_type):
+    if not request.same_type(matrix.element_type, right.element_type):
         raise ShapeError(f"triangular-solve of different element types: {shown((matrix, right))}")
     if matrix.element_type[:1] in "sup":
         raise ShapeError(f"triangular-solve of numbers that cannot be divided: {shown((matrix, right))}")

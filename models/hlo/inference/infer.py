@@ -28,10 +28,12 @@ def infer(
     attributes: Attributes,
     declared: Shape | None,
     signatures: Mapping[str, Signature],
+    exactly: bool = False,
 ) -> Shape | None:
     """The shape that the operation gives, without a claim about layouts; None where it cannot be told.
 
-    `declared` is what the text says, which some opcodes need (reshape, broadcast, convert). Raises ShapeError.
+    `declared` is what the text says, which some opcodes need (reshape, broadcast, convert). Where `exactly`, no
+    floating-point type passes for one of another precision. Raises ShapeError.
     """
     row = row_of(opcode)
     if row is None:
@@ -43,7 +45,7 @@ def infer(
         if sugar is None:
             return None  # an opaque opcode
         rule = collective.async_done if sugar[1] == "done" else collective.async_state
-    return rule(Request(opcode, operands, attributes, declared, signatures))
+    return rule(Request(opcode, operands, attributes, declared, signatures, exactly))
 
 
 def _check_arity(row: Opcode, count: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from hloproof.models.hlo.attributes import PaddingDimension, SliceDimension
-from hloproof.models.hlo.inference.common import INTEGERS, Request, ShapeError, same_size, same_sizes, same_type, shown
+from hloproof.models.hlo.inference.common import INTEGERS, Request, ShapeError, same_size, same_sizes, shown
 from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, Shape
 from hloproof.models.hlo.text.shapes import print_shape
 
@@ -126,7 +126,7 @@ def dynamic_update_slice(request: Request) -> Shape:
     """The operand's shape; the update is not larger in any dimension."""
     operand, update = request.array(0), request.array(1)
     _check_starts(request, 2, operand.rank)
-    if update.rank != operand.rank or not same_type(update.element_type, operand.element_type):
+    if update.rank != operand.rank or not request.same_type(update.element_type, operand.element_type):
         raise ShapeError(f"the update of dynamic-update-slice does not fit the operand: {shown((update, operand))}")
     for i, (size, bound) in enumerate(zip(update.dimensions, operand.dimensions, strict=True)):
         if bound != UNBOUNDED and size > bound:
@@ -137,7 +137,7 @@ def dynamic_update_slice(request: Request) -> Shape:
 def pad(request: Request) -> Shape:
     """low + n + max(n - 1, 0) * interior + high elements in a dimension of n; low and high may be negative."""
     operand, value = request.array(0), request.array(1)
-    if value.dimensions or not same_type(value.element_type, operand.element_type):
+    if value.dimensions or not request.same_type(value.element_type, operand.element_type):
         raise ShapeError(f"the padding value is a scalar of the operand's element type: {shown((operand, value))}")
     padding = request.attributes.get("padding")
     if not isinstance(padding, tuple) or len(padding) != operand.rank:
@@ -165,7 +165,7 @@ def concatenate(request: Request) -> Shape:
     dimension = request.one_dimension(first.rank)
     total = 0
     for operand in operands:
-        if operand.rank != first.rank or not same_type(operand.element_type, first.element_type):
+        if operand.rank != first.rank or not request.same_type(operand.element_type, first.element_type):
             raise ShapeError(f"concatenate of different kinds of array: {shown((first, operand))}")
         for i, (a, b) in enumerate(zip(first.dimensions, operand.dimensions, strict=True)):
             if i != dimension and not same_size(a, b):

@@ -11,10 +11,8 @@ from hloproof.models.hlo.inference.common import (
     ShapeError,
     Signature,
     check_dimensions,
-    check_scalars,
     same_size,
     same_sizes,
-    same_type,
     shown,
     tuple_unless_one,
 )
@@ -28,13 +26,13 @@ def _reducer(request: Request, arrays: Sequence[ArrayShape], inits: Sequence[Arr
     if callee is None:
         raise ShapeError(f"{request.opcode} needs to_apply=")
     gathered = [i.element_type for i in inits]
-    check_scalars(request.opcode, callee, [*gathered, *(a.element_type for a in arrays)])
+    request.check_scalars(callee, [*gathered, *(a.element_type for a in arrays)])
     results = callee.result.elements if isinstance(callee.result, TupleShape) else (callee.result,)
     types = [r.element_type for r in results if isinstance(r, ArrayShape) and not r.dimensions]
     if len(types) != len(arrays) or len(results) != len(arrays):
         raise ShapeError(f"the computation of {request.opcode} must give {len(arrays)} scalars, found {shown(results)}")
     for given, wanted in zip(types, gathered, strict=True):
-        if not same_type(given, wanted):
+        if not request.same_type(given, wanted):
             raise ShapeError(f"the computation of {request.opcode} gives {given}, the initial value is {wanted}")
     return types
 
@@ -53,7 +51,7 @@ def _inputs_and_inits(request: Request) -> tuple[tuple[ArrayShape, ...], tuple[A
         if init.dimensions:
             raise ShapeError(f"an initial value of {request.opcode} is a scalar, found {shown((init,))}")
     for array, init in zip(arrays, inits, strict=True):
-        if not same_type(init.element_type, array.element_type):
+        if not request.same_type(init.element_type, array.element_type):
             raise ShapeError(f"the initial value of {request.opcode} has another element type: {shown((array, init))}")
     return arrays, inits
 
@@ -107,15 +105,19 @@ def select_and_scatter(request: Request) -> Shape:
     if init.dimensions:
         raise ShapeError("the initial value of select-and-scatter is a scalar")
     kind = operand.element_type
-    if not same_type(source.element_type, kind) or not same_type(init.element_type, kind):
+    if not request.same_type(source.element_type, kind) or not request.same_type(init.element_type, kind):
         raise ShapeError(f"select-and-scatter of different element types: {shown((operand, source, init))}")
     for name, wanted in (("select", "pred"), ("scatter", kind)):
         body = request.callee(name)
         if body is None:
             raise ShapeError(f"select-and-scatter needs {name}=")
-        check_scalars("select-and-scatter", body, (kind, kind), f"the computation {name}")
+        request.check_scalars(body, (kind, kind), f"the computation {name}")
         result = body.result
-        if not isinstance(result, ArrayShape) or result.dimensions or not same_type(result.element_type, wanted):
+        if (
+            not isinstance(result, ArrayShape)
+            or result.dimensions
+            or not request.same_type(result.element_type, wanted)
+        ):
             raise ShapeError(f"the computation {name} of select-and-scatter gives {wanted}[], found {shown((result,))}")
     return operand
 
