@@ -407,6 +407,29 @@ def test_ids_name_one_thing_each(computations: list[tuple[int, int, list[int]]],
         module_by_ids(computations, entry)
 
 
+def test_a_conditional_by_a_predicate_names_its_branches() -> None:
+    """The first that is called is the one for true."""
+
+    def computation(name: bytes, number: int, *instructions: bytes) -> bytes:
+        return message((1, name), *((2, i) for i in instructions), (5, number), (6, len(instructions)))
+
+    def instruction(
+        name: bytes, opcode: bytes, number: int, *more: tuple[int, bytes | int], shape: bytes = SHAPE
+    ) -> bytes:
+        return message((1, name), (2, opcode), (3, shape), (35, number), *more)
+
+    branches = [
+        computation(opcode, n, PARAMETER, instruction(b"r", opcode, 2, (36, b"\x01")))
+        for n, opcode in enumerate((b"sine", b"cosine"), 1)
+    ]
+    for kind, word in ((1, "true_computation"), (S32, "branch_computations")):
+        choice = instruction(b"c", b"parameter", 2, (9, 1), shape=array(kind))
+        chosen = instruction(b"r", b"conditional", 3, (36, b"\x02\x01\x01"), (38, b"\x01\x02"))
+        entry = computation(b"e", 3, PARAMETER, choice, chosen)
+        root = parse_module(hlo_text(message((1, b"m"), *((3, c) for c in (*branches, entry)), (6, 3)))).entry.root
+        assert root.attributes.computations() == ("sine", "cosine") and word in root.attributes
+
+
 EDGE = ((1, 2), (2, 1), (5, 1), (6, 1))
 """A dimension of a window: two elements, a stride and two dilations of one."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from hloproof.models.hlo.proto.forms import FORMS
+from hloproof.models.hlo.proto.schema import ELEMENT_TYPES
 from hloproof.models.hlo.proto.wire import Message
 
 _BASIC: Final = frozenset(
@@ -15,6 +16,7 @@ _BASIC: Final = frozenset(
 
 _BODIES: Final[Mapping[str, tuple[str, ...]]] = {
     "while": ("body", "condition"),
+    "choice": ("true_computation", "false_computation"),
     "select-and-scatter": ("select", "scatter"),
     "fusion": ("calls",),
     "async-start": ("calls",),
@@ -22,7 +24,9 @@ _BODIES: Final[Mapping[str, tuple[str, ...]]] = {
     "async-done": ("calls",),
     "all-reduce": ("to_apply",),
 }
-"""What an opcode calls the computations that it names, in their order; others with one call it to_apply."""
+"""What an opcode calls the computations that it names, in their order; others with one call it to_apply. A choice is a
+conditional by a predicate."""
+_PRED: Final = next(number for number, name in ELEMENT_TYPES.items() if name == "pred")
 
 _ALWAYS: Final[Mapping[str, Sequence[str]]] = {
     "get-tuple-element": ("tuple_index",),
@@ -54,12 +58,13 @@ _ALWAYS: Final[Mapping[str, Sequence[str]]] = {
 """Fields that an opcode has even where a buffer leaves them out, as their value is zero or empty."""
 
 
-def attributes(i: Message, called: Sequence[str], before: Sequence[str]) -> Iterator[str]:
+def attributes(i: Message, operands: Sequence[Message], called: Sequence[str], before: Sequence[str]) -> Iterator[str]:
     """One text per attribute. Raises ValueError for a field that has none."""
     opcode: str = i["opcode"]
     if i.get("constrain_layout") and not i.get("operand_shapes") and opcode == "custom-call":
         yield "operand_layout_constraints={}"
-    yield from _called(opcode, called)
+    by_truth = opcode == "conditional" and [o["shape"].get("type") for o in operands[:1]] == [_PRED]
+    yield from _called("choice" if by_truth else opcode, called)
     if before:
         yield f"control-predecessors={{{', '.join(f'%{name}' for name in before)}}}"
     for name in dict.fromkeys((*i, *_ALWAYS.get(opcode, ()))):
@@ -81,7 +86,7 @@ def _called(opcode: str, called: Sequence[str]) -> Iterator[str]:
         yield f"called_computations={{{', '.join(names)}}}"
     elif names:
         words = _BODIES.get(opcode, ("to_apply",))
-        if len(words) != len(names) and len(set(names)) == 1:
+        if len(words) != len(names) and len(set(names)) == 1 and opcode != "choice":
             words = words[:1]  # one computation for each of several results
             names = names[:1]
         yield from (f"{word}={name}" for word, name in zip(words, names, strict=True))

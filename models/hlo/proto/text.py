@@ -165,14 +165,14 @@ def _computation(c: Message, names: dict[int, str], entry: bool, order: Sequence
         instructions = [by_id[k] for k in order]
     yield f"{'ENTRY ' if entry else ''}%{c['name']} {{"
     for i in instructions:
-        operands = [by_id[k]["name"] for k in i.get("operands", [])]
+        operands = [by_id[k] for k in i.get("operands", [])]
         before = [by_id[k]["name"] for k in i.get("predecessors", [])]
         called = [names[k] for k in i.get("called", [])]
         yield f"  {'ROOT ' if _id(i) == root else ''}{_instruction(i, operands, called, before)}"
     yield f'}}, execution_thread="{c["thread"]}"' if c.get("thread") not in (None, "", "main") else "}"
 
 
-def _instruction(i: Message, operands: Sequence[str], called: Sequence[str], before: Sequence[str]) -> str:
+def _instruction(i: Message, operands: Sequence[Message], called: Sequence[str], before: Sequence[str]) -> str:
     shape = shape_of(i["shape"])
     opcode = i["opcode"]
     if opcode == "parameter":
@@ -180,8 +180,8 @@ def _instruction(i: Message, operands: Sequence[str], called: Sequence[str], bef
     elif opcode == "constant":
         inside = literal_text(i["literal"], _of_literal(i["literal"], shape))
     else:
-        inside = ", ".join(f"%{o}" for o in operands)
-    parts = [f"%{i['name']} = {print_shape(shape)} {opcode}({inside})", *attributes(i, called, before)]
+        inside = ", ".join(f"%{o['name']}" for o in operands)
+    parts = [f"%{i['name']} = {print_shape(shape)} {opcode}({inside})", *attributes(i, operands, called, before)]
     return ", ".join(parts)
 
 

@@ -232,16 +232,20 @@ class _Reader:
                 if self.accept("{", "...", "}") or self.accept("..."):
                     return None
                 if shape.dimensions and self.peek() not in ("{", ""):
-                    return self.splat(shape)
+                    return self.first(shape)
                 return self.array(shape)
         raise LiteralError(f"a constant cannot have the shape {print_shape(shape)}")
 
-    def splat(self, shape: ArrayShape) -> Nested:
-        """One number for all elements. Equal rows are one list."""
-        value: Nested = self.element(shape.element_type)
+    def first(self, shape: ArrayShape) -> Nested:
+        """One number without braces: XLA's reader takes it for the first element, and the others are zero."""
+        if shape.elements == 0 or shape.element_type in ("c64", "c128"):
+            raise LiteralError(f"expected '{{' at the start of an array, found '{self.peek()[:40]}'")
+        number = self.element(shape.element_type)
+        value: Nested = number
+        nothing: Nested = type(number)()
         if self.build:
             for size in reversed(shape.dimensions):
-                value = [value] * size
+                value, nothing = [value, *[nothing] * (size - 1)], [nothing] * size
         return value
 
     def array(self, shape: ArrayShape) -> Nested:
