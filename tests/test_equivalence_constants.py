@@ -254,3 +254,104 @@ def test_windows_are_alike_where_window_and_operand_are() -> None:
     assert told(_begun("5", MIDDLE, "f32[6]"), _begun("5", TURNED, "f32[6]")) == {START}
     copied = "y = f32[4] copy(x); z = f32[4] negate(y); u = f32[4] negate(z); " + PADDED.replace("(x,", "(u,")
     assert START not in told(_begun("5", PADDED), _begun("5", copied))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "read", "plain"),
+    [
+        ("c64[]", "(nan, 1.5)", "r = f32[] imag(c)", "1.5"),
+        ("c128[2]", "{(1, nan), (2, 3)}", "r = f64[2] real(c)", "{1, 2}"),
+        ("f8e4m3fn[]", "-inf", "r = u8[] bitcast-convert(c)", "127"),
+        ("f8e5m2fnuz[]", "inf", "r = u8[] bitcast-convert(c)", "128"),
+        ("f8e8m0fnu[]", "8e-39", "r = u8[] bitcast-convert(c)", "0"),
+        ("f8e8m0fnu[2]", "{1, 8e-39}", "r = u8[2] bitcast-convert(c)", "{127, 0}"),
+        ("s32[3]", "7", "r = s32[3] copy(c)", "{7, 7, 7}"),
+    ],
+)
+def test_a_constant_that_xla_reads_otherwise_is_no_number(kind: str, text: str, read: str, plain: str) -> None:
+    """NaN in both parts, a sign of its own, the next scale, zeros behind the first element."""
+    made = entry(f"c = {kind} constant({text})", f"ROOT {read}")
+    unproved(made, constant(read.split()[2], plain), "exact")
+    proved(made, made, "exact")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "read", "plain"),
+    [
+        ("f8e4m3[]", "-inf", "r = u8[] bitcast-convert(c)", "248"),
+        ("f8e8m0fnu[]", "3", "r = u8[] bitcast-convert(c)", "129"),
+        ("s32[1]", "7", "r = s32[1] copy(c)", "{7}"),
+        ("c64[]", "(inf, 1.5)", "r = c64[] copy(c)", "(inf, 1.5)"),
+    ],
+)
+def test_a_constant_that_is_read_as_it_is_written_is_a_number(kind: str, text: str, read: str, plain: str) -> None:
+    proved(entry(f"c = {kind} constant({text})", f"ROOT {read}"), constant(read.split()[2], plain), "exact")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "made", "result", "sound"),
+    [
+        ("f32", "-0.0", "sign(c)", "-0.0", False),  # 0 where it is folded
+        ("f32", "-0.0", "sign(c)", "0.0", False),
+        ("f32", "0.0", "sign(c)", "0.0", True),
+        ("f32", "-3.0", "sign(c)", "-1.0", True),
+        ("f32", "-0.0", "negate(c)", "0.0", True),
+        ("s8", "-127", "count-leading-zeros(c)", "0", False),
+        ("s8", "3", "count-leading-zeros(c)", "6", True),
+        ("u8", "129", "count-leading-zeros(c)", "0", True),
+        ("f8e3m4", "2.5", "round-nearest-even(c)", "2.0", False),
+        ("f8e4m3", "2.5", "round-nearest-afz(c)", "3.0", False),
+        ("f16", "2.5", "round-nearest-even(c)", "2.0", True),
+    ],
+)
+def test_what_folds_otherwise_than_it_runs_is_not_computed(
+    kind: str, text: str, made: str, result: str, sound: bool
+) -> None:
+    computed = entry(f"c = {kind}[] constant({text})", f"ROOT r = {kind}[] {made}")
+    (proved if sound else unproved)(computed, constant(f"{kind}[]", result), "exact")
+
+
+def test_bounds_of_a_predicate_that_cross_are_not_computed() -> None:
+    names = ("low", "x", "high")
+    for kind, bounds, result, sound in (
+        ("pred", ("true", "true", "false"), "false", False),
+        ("u8", ("1", "1", "0"), "0", True),
+    ):
+        lines = [f"{name} = {kind}[] constant({b})" for name, b in zip(names, bounds, strict=True)]
+        made = entry(*lines, f"ROOT r = {kind}[] clamp(low, x, high)")
+        (proved if sound else unproved)(made, constant(f"{kind}[]", result), "exact")
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "direction", "result", "sound"),
+    [
+        ("-0.0", "0.0", "LT", "true", False),
+        ("0.0", "-0.0", "NE", "true", False),
+        ("0.0", "0.0", "LE", "true", True),
+        ("-0.0", "1.0", "LT", "true", True),
+        ("-inf", "-0.0", "LT", "true", True),
+        ("nan", "1.0", "GT", "true", False),
+    ],
+)
+def test_a_total_order_of_constants_hangs_on_no_sign_of_a_zero(
+    x: str, y: str, direction: str, result: str, sound: bool
+) -> None:
+    """XLA takes both zeros for one where it folds such a comparison, and for two where it runs it."""
+    made = entry(
+        f"x = f32[] constant({x})",
+        f"y = f32[] constant({y})",
+        f"ROOT r = pred[] compare(x, y), direction={direction}, type=TOTALORDER",
+    )
+    (proved if sound else unproved)(made, constant("pred[]", result), "exact")
+
+
+@pytest.mark.parametrize(("zero", "sound"), [("-0.0", False), ("0.0", True)])
+def test_a_sort_of_constants_in_total_order_hangs_on_no_sign_of_a_zero(zero: str, sound: bool) -> None:
+    below = "f { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = pred[] compare(a, b), direction=LT"
+    order = f"{below}, type=TOTALORDER\n}}\n"
+    made = entry(
+        f"c = f32[3] constant({{1.0, 0.0, {zero}}})",
+        "ROOT r = f32[3] sort(c), dimensions={0}, is_stable=true, to_apply=f",
+        before=order,
+    )
+    (proved if sound else unproved)(made, constant("f32[3]", f"{{{zero}, 0.0, 1.0}}"), "exact")

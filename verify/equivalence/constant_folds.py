@@ -14,7 +14,7 @@ from itertools import combinations
 from math import copysign, prod
 from typing import Final
 
-from hloproof.equivalence.evaluation import EVALUATED, alike
+from hloproof.equivalence.evaluation import EVALUATED, alike, only_bits_tell
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.literals import literal_of
 from hloproof.equivalence.reductions import is_neutral
@@ -53,7 +53,7 @@ class _Alike(Real):
 
         def checked(*arguments: Element) -> Element:
             found = plain(*arguments)
-            if (by_bits and any(a != a for a in arguments)) or not alike(opcode, operands, arguments, result, found):
+            if (by_bits and only_bits_tell(arguments)) or not alike(opcode, operands, arguments, result, found):
                 raise NotModelled(f"{opcode} as every implementation has it")
             return found
 

@@ -18,14 +18,15 @@ Nested = Scalar | list["Nested"] | tuple["Nested", ...] | None
 """None where the text leaves the values out."""
 
 _TOKEN = re.compile(r"[-+]?nan\(0x[0-9a-fA-F]+\)|[{}(),]|\.\.\.|[^\s{}(),]+", re.IGNORECASE)
-_NAN = re.compile(r"[-+]?nan(\(0x[0-9a-fA-F]+\))?", re.IGNORECASE)
-_FINITE = re.compile(
-    r"[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?)|[-+]?0[xX][0-9a-fA-F.]+([pP][-+]?\d+)?", re.ASCII
-)
-_INTEGER = re.compile(r"[-+]?[0-9]{1,20}", re.ASCII)
+_NAN = re.compile(r"-?nan(\(0x[0-9a-fA-F]+\))?")
+_FINITE = re.compile(r"(-?\d+\.?\d*|-\.\d+)([eE][-+]?\d+)?", re.ASCII)
+"""As XLA's lexer has numbers: in decimals, and they begin with a digit or a minus."""
+_INTEGER = re.compile(r"-?[0-9]+", re.ASCII)
+_MOST_DIGITS: Final = 20
+"""Of an integer of 64 bits, zeros in front aside."""
 INTEGER_ZERO: Final = re.compile(r"(?<![\w.+-])-0+(?![\w.])", re.ASCII)
 """-0, as XLA writes it for floats; its reader takes it for 0."""
-_INFINITE: Final = frozenset({"inf", "-inf", "+inf"})
+_INFINITE: Final = frozenset({"inf", "-inf"})
 
 LARGEST_FLOAT: Final[dict[str, float]] = {
     "f16": 65504.0,
@@ -115,7 +116,7 @@ def _integer(token: str, element_type: str) -> int:
         return int(token == "true")
     if not _INTEGER.fullmatch(token):
         raise LiteralError(f"expected an integer of type {element_type}, found '{token[:40]}'")
-    value, bits = int(token), int(element_type[1:])
+    value, bits = _number(token, element_type), int(element_type[1:])
     signed = element_type[0] == "s"
     # The minimum of unsigned 64 bits lies below zero upstream, where -1 stands for all bits set.
     low = -(2 ** (bits - 1)) if signed or bits == 64 else 0
@@ -125,37 +126,44 @@ def _integer(token: str, element_type: str) -> int:
     return value % 2**64 if element_type == "u64" else value
 
 
+def _number(token: str, element_type: str) -> int:
+    """An integer of so many digits that 64 bits could hold it. Raises LiteralError for others."""
+    if len(token.lstrip("-0")) > _MOST_DIGITS:
+        raise LiteralError(f"{token[:40]} is out of range for literal's primitive type {element_type.upper()}")
+    return int(token.lstrip("-0") or "0") * (-1 if token[0] == "-" else 1)
+
+
 def _float(token: str, element_type: str) -> float:
     if nan := _NAN.fullmatch(token):
         if nan.group(1) is not None:
             _check_payload(nan.group(1)[3:-1], element_type)
         return math.nan
-    lowered = token.lower()
-    if lowered in _INFINITE:
-        return float(lowered)
+    if token in _INFINITE:
+        return float(token)
     if token in ("true", "false"):
         return float(token == "true")
     if not _FINITE.fullmatch(token):
         raise LiteralError(f"expected a number of type {element_type}, found '{token[:40]}'")
-    if _INTEGER.fullmatch(token):
-        value = _whole(token, element_type)
-    elif "x" in lowered:
-        try:
-            value = float.fromhex(token)
-        except (ValueError, OverflowError):
-            raise LiteralError(f"expected a number of type {element_type}, found '{token[:40]}'") from None
-    else:
-        value = float(token)
+    value = _whole(token, element_type) if _INTEGER.fullmatch(token) else float(token)
     largest = LARGEST_FLOAT[element_type]
     if abs(value) > largest and not (element_type in _HALF_STEP and abs(value) < _HALF_STEP[element_type]):
         raise LiteralError(f"{token[:40]} is out of range for literal's primitive type {element_type.upper()}")
+    if element_type == "f8e8m0fnu" and value <= 0:
+        raise LiteralError(f"f8e8m0fnu has neither zero nor negative numbers, found '{token[:40]}'")
     return _in_single(value) if element_type == "f16" else value
+
+
+def _part(token: str, element_type: str) -> float:
+    """A part of a complex number: no truth value."""
+    if token in ("true", "false"):
+        raise LiteralError(f"expected a number of type {element_type}, found '{token}'")
+    return _float(token, element_type)
 
 
 def _whole(token: str, element_type: str) -> float:
     """A number without a point. XLA's reader takes it for an integer of 64 bits, which it wraps round; but -0, which
     its writer prints for negative zero, is that here."""
-    value = int(token)
+    value = _number(token, element_type)
     if not -(2**63) <= value < 2**64:
         raise LiteralError(f"{token[:40]} is no integer of 64 bits: a larger {element_type} has a point or an exponent")
     return float(value - 2**64 if value >= 2**63 else value) if value else float(token)
@@ -238,7 +246,7 @@ class _Reader:
 
     def first(self, shape: ArrayShape) -> Nested:
         """One number without braces: XLA's reader takes it for the first element, and the others are zero."""
-        if shape.elements == 0 or shape.element_type in ("c64", "c128"):
+        if shape.elements == 0 or shape.element_type in ("c64", "c128", "f8e8m0fnu"):  # no zero is written
             raise LiteralError(f"expected '{{' at the start of an array, found '{self.peek()[:40]}'")
         number = self.element(shape.element_type)
         value: Nested = number
@@ -329,11 +337,9 @@ class _Reader:
         if element_type not in ("c64", "c128"):
             return _scalar(self.take("a number"), element_type)
         part = {"c64": "f32", "c128": "f64"}[element_type]
-        if self.peek() != "(":
-            return complex(_float(self.take("a complex number"), part), 0.0)
         self.expect("(", "at the start of a complex number")
-        real = _float(self.take("the real part"), part)
+        real = _part(self.take("the real part"), part)
         self.expect(",", "between real and imaginary part")
-        imaginary = _float(self.take("the imaginary part"), part)
+        imaginary = _part(self.take("the imaginary part"), part)
         self.expect(")", "at the end of a complex number")
         return complex(real, imaginary)
