@@ -269,7 +269,7 @@ def test_windows_are_alike_where_window_and_operand_are() -> None:
     ],
 )
 def test_a_constant_that_xla_reads_otherwise_is_no_number(kind: str, text: str, read: str, plain: str) -> None:
-    """NaN in both parts, a sign of its own, the next scale, zeros behind the first element."""
+    """NaN in both parts, a sign of its own, the next scale, zeros behind the first element of all."""
     made = entry(f"c = {kind} constant({text})", f"ROOT {read}")
     unproved(made, constant(read.split()[2], plain), "exact")
     proved(made, made, "exact")
@@ -330,7 +330,7 @@ def test_bounds_of_a_predicate_that_cross_are_not_computed() -> None:
         ("0.0", "0.0", "LE", "true", True),
         ("-0.0", "1.0", "LT", "true", True),
         ("-inf", "-0.0", "LT", "true", True),
-        ("nan", "1.0", "GT", "true", False),
+        ("0.0", "nan", "LE", "true", False),
     ],
 )
 def test_a_total_order_of_constants_hangs_on_no_sign_of_a_zero(
@@ -355,3 +355,58 @@ def test_a_sort_of_constants_in_total_order_hangs_on_no_sign_of_a_zero(zero: str
         before=order,
     )
     (proved if sound else unproved)(made, constant("f32[3]", f"{{{zero}, 0.0, 1.0}}"), "exact")
+
+
+@pytest.mark.parametrize(
+    ("kind", "start", "taken", "sound"),
+    [
+        ("u8", "200", "3", False),
+        ("u64", "9223372036854775808", "3", False),
+        ("u8", "100", "3", True),
+        ("s8", "-2", "1", True),
+    ],
+)
+def test_a_constant_start_is_not_read_as_a_negative_one(kind: str, start: str, taken: str, sound: bool) -> None:
+    """Where XLA folds, 200 of 8 bits lies before the array."""
+    made = entry(
+        "c = f32[3] constant({1, 2, 3})",
+        f"i = {kind}[] constant({start})",
+        "ROOT r = f32[1] dynamic-slice(c, i), dynamic_slice_sizes={1}",
+    )
+    (proved if sound else unproved)(made, constant("f32[1]", f"{{{taken}}}"), "exact")
+    folded = entry(
+        "c = f32[3] constant({1, 2, 3})",
+        f"i = {kind}[] constant({start})",
+        "s = f32[2] dynamic-slice(c, i), dynamic_slice_sizes={2}",
+        "z = f32[] constant(-inf)",
+        "ROOT r = f32[] reduce(s, z), dimensions={0}, to_apply=larger",
+        before=LARGER,
+    )
+    (proved if sound else unproved)(folded, constant("f32[]", "2" if taken == "1" else "3"), "exact")
+
+
+@pytest.mark.parametrize(("kind", "sound"), [("u8", False), ("s8", True)])
+def test_a_start_that_is_computed_from_constants_is_none_either(kind: str, sound: bool) -> None:
+    made = entry(
+        "c = f32[3] constant({1, 2, 3})",
+        f"i = {kind}[2] constant({{100, 50}})",
+        f"h = {kind}[2] add(i, i)",
+        f"s = {kind}[1] slice(h), slice={{[0:1]}}",
+        f"j = {kind}[] reshape(s)",
+        "ROOT r = f32[1] dynamic-slice(c, j), dynamic_slice_sizes={1}",
+    )
+    (proved if sound else unproved)(made, constant("f32[1]", "{1}" if sound else "{3}"), "exact")
+
+
+def test_a_start_that_is_given_is_read_by_its_type() -> None:
+    def made(*starts: str) -> str:
+        return entry(
+            "p = f32[3] parameter(0)",
+            "i = u8[] parameter(1)",
+            *starts,
+            "ROOT r = f32[1] dynamic-slice(p, j), dynamic_slice_sizes={1}",
+        )
+
+    least = made("m = u8[] constant(2)", "j = u8[] minimum(i, m)")
+    proved(made("j = u8[] copy(i)"), least, "exact")
+    unproved(made("j = u8[] copy(i)"), least.replace("constant(2)", "constant(1)"), "exact")

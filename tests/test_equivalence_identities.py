@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from itertools import product
+from math import copysign
 from typing import Any
 
 import pytest
@@ -112,7 +113,10 @@ def test_computed_identities_hold_bit_for_bit(
             continue
         term = App(op, result, (from_value(kind, x), from_value(kind, y)), key)
         found = apply(name, term, lambda t: t)
-        assert found is not None and found[1] == "exact"
+        if found is None:  # XLA folds both zeros as one
+            assert name == "total order of bits" and x == y == 0 and copysign(1, x) != copysign(1, y)
+            continue
+        assert found[1] == "exact"
         a, b = computed(term), computed(found[0])
         assert (a != a and b != b) or to_bits(result, a) == to_bits(result, b), (x, y, a, b)
 

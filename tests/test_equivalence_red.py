@@ -108,12 +108,13 @@ def cut(before: bool) -> str:
 
 
 def where(kind: str, product: bool) -> str:
-    """x times a predicate, or x or zero."""
+    """x times a predicate, or x or zero; in a type without zero what a number that it does not hold becomes."""
+    zero = "nan" if kind == "f8e8m0fnu" else "0"
     return entry(
         f"x = {kind}[] parameter(0)",
         "c = pred[] parameter(1)",
         f"k = {kind}[] convert(c)",
-        f"z = {kind}[] constant(0)",
+        f"z = {kind}[] constant({zero})",
         f"ROOT r = {kind}[] multiply(x, k)" if product else f"ROOT r = {kind}[] select(c, x, z)",
     )
 
@@ -143,14 +144,14 @@ def multiplied(more: str = "") -> str:
 
 
 def padded(by_convolution: bool) -> str:
-    """A convolution over padding, in a type without zero; its smallest number is no padding either."""
+    """A convolution over padding, in a type without zero; what zero becomes in it is no padding either."""
     lines = ("x = f8e8m0fnu[1,4,1] parameter(0)", "w = f8e8m0fnu[2,1,1] parameter(1)")
     if by_convolution:
         window = "window={size=2 pad=1_0}, dim_labels=b0f_0io->b0f"
         return entry(*lines, f"ROOT r = f32[1,4,1] convolution(x, w), {window}")
     return entry(
         *lines,
-        "c = f8e8m0fnu[] constant(5.8774717541114375e-39)",
+        "c = f8e8m0fnu[] constant(nan)",
         "p = f8e8m0fnu[1,5,1] pad(x, c), padding=0_0x1_0x0_0",
         "ROOT r = f32[1,4,1] convolution(p, w), window={size=2}, dim_labels=b0f_0io->b0f",
     )

@@ -11,6 +11,7 @@ from math import isfinite
 from typing import Final
 
 from hloproof.equivalence.answer import Tier
+from hloproof.equivalence.evaluation import only_bits_tell
 from hloproof.equivalence.patterns import View
 from hloproof.equivalence.terms import App, Term, from_value, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import (
@@ -162,8 +163,8 @@ def total_order(term: App, view: View) -> Term | None:
     key = dict(term.key) if term.op == "compare" else {}
     source = type_of(term.args[0]) if key.get("type") == "TOTALORDER" else ""
     bits = TOTAL_BITS.get(source)
-    # Of constants what every implementation folds alike is known without; XLA passes over the signs of zeros there.
-    if bits is None or all(value_of(view(a)) is not None for a in term.args):
+    values = [value_of(view(a)) for a in term.args]
+    if bits is None or (None not in values and only_bits_tell(values)):
         return None
     zero, turn = from_value(bits, 0), from_value(bits, highest(bits))
 

@@ -14,6 +14,7 @@ from itertools import combinations
 from math import copysign, prod
 from typing import Final
 
+from hloproof.equivalence.elements_indexed import may_be_negative
 from hloproof.equivalence.evaluation import EVALUATED, alike, only_bits_tell
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.literals import literal_of
@@ -80,6 +81,7 @@ class ConstantFolds:
     def note(self, node: Node, module: Module, i: Instruction, operands: tuple[Node, ...]) -> None:
         """That the node was made for this instruction, whose operands are arrays."""
         simple = i.opcode in MOVED or (i.opcode in EVALUATED and i.opcode in SCALAR)
+        simple = simple and not (i.opcode == "dynamic-slice" and any(map(may_be_negative, operands[1:])))
         if simple and node not in self._written and _small(i.shape) and all(self._known(o) for o in operands):
             self._written[node] = _Written(module, i, operands)
 

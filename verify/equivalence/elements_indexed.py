@@ -13,10 +13,12 @@ from typing import Final
 from hloproof.elements import movement
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import ZERO, At, Lin, clamp, constant, variable
+from hloproof.equivalence.literals import literal_of
 from hloproof.equivalence.placing import placed
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term, value_form
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.gathered import require_slices
+from hloproof.models.interpreter.semantics.element_type import UNSIGNED, width
 
 
 def start(node: Node, at: At, most: int) -> Lin:
@@ -38,10 +40,21 @@ def clamped(starts: list[Node], sizes: tuple[int, ...], window: tuple[int, ...])
 
 def starts_of(starts: list[Node], rank: int) -> list[Node]:
     """The starts, one scalar for each of `rank` dimensions. Raises NotModelled for the older form, one tensor of
-    them."""
+    them, and for constants of which XLA reads one thing when it runs and another when it folds."""
     if len(starts) != rank or any(s.sizes for s in starts):
         raise NotModelled("starts given as one tensor")
+    if any(may_be_negative(s) for s in starts):
+        raise NotModelled("a constant start without a sign, which may be read as a negative one")
     return starts
+
+
+def may_be_negative(start: Node) -> bool:
+    """Whether the start follows from constants, is of a type without a sign, and perhaps so large that its highest bit
+    is set: where XLA folds a dynamic-slice it takes such a start for a negative number."""
+    if start.type not in UNSIGNED or not start.static:
+        return False
+    held = literal_of(start.key, 1) if start.head == "constant" and isinstance(start.key, tuple) else None
+    return held is None or held[0] >> (width(start.type) - 1) != 0
 
 
 def dynamic_update_slice(node: Node, at: At) -> Term:

@@ -113,7 +113,8 @@ def evaluate(op: str, type_: str, args: tuple[Num | Lit, ...], key: Hashable) ->
 
 
 def only_bits_tell(values: Sequence[object]) -> bool:
-    """Whether a total order goes by the bits of a NaN, or by the sign of a zero, which XLA passes over when it folds."""
+    """Whether numbers are in a total order by their bits alone, as a NaN and zeros of both signs are: XLA has them in
+    another when it folds."""
     zeros = {copysign(1.0, v) for v in values if isinstance(v, float) and v == 0}
     return any(v != v for v in values) or len(zeros) > 1
 
@@ -122,8 +123,10 @@ def alike(op: str, types: Sequence[str], values: Sequence[object], type_: str, r
     """Whether every implementation gives this result of the operation on numbers, a NaN aside."""
     if op == "convert" and not rounds_alike(type_, values[0]):
         return False
+    if _rounded_twice(op, type_) or _folded_otherwise(op, type_, values):
+        return False
     numbers = [*zip(types, values, strict=True), (type_, result)]
-    return not (_rounded_twice(op, type_) or _folded_otherwise(op, type_, values)) and (op in _AS_BITS or not any(may_be_flushed(*n) for n in numbers))
+    return op in _AS_BITS or not any(may_be_flushed(*n) for n in numbers)
 
 
 def _rounded_twice(op: str, type_: str) -> bool:
@@ -145,7 +148,7 @@ def _folded_otherwise(op: str, type_: str, values: Sequence[object]) -> bool:
             return x == 0 and copysign(1.0, x) < 0
         case "count-leading-zeros", int(x):
             return x < 0
-        case ("round-nearest-even" | "round-nearest-afz"), _:
+        case (("round-nearest-even" | "round-nearest-afz"), _):
             return type_ in SMALL
         case "clamp", _:
             return type_ == "pred"
