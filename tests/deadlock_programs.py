@@ -41,7 +41,11 @@ _MOVES: Final[dict[str, Pairs]] = {
     "{{1,2}}": ((1, 2),),
     "{{2,0}}": ((2, 0),),
     "{{1,0},{2,1}}": ((1, 0), (2, 1)),
+    "{{0,0},{1,2}}": ((0, 0), (1, 2)),
 }
+_CASTS: Final = ("to {{0,1,2}}", "to {{2,0,1}}")
+"""Groups in which one sends to all."""
+_ALONE: Final = "alone"
 _MEETINGS: Final = [*_GROUPS, *_MOVES]
 
 
@@ -158,8 +162,10 @@ class _Runner:
             w.taken[key] += 1
 
     def _met(self, s: Step, often: int) -> Iterator[Wait]:
-        if s.on in _MOVES and self.world.in_order:
+        if s.on in (*_MOVES, *_CASTS) and self.world.in_order:
             others = set(range(DEVICES))
+        elif s.on == _ALONE or s.on in _CASTS:
+            others = set()
         elif s.on in _MOVES:
             others = {a for a, b in _MOVES[str(s.on)] if b == self.device}
         else:
@@ -237,7 +243,10 @@ _ALL: Final = ", ".join(_HELD)
 
 
 class _Printer:
-    def __init__(self) -> None:
+    """Devices are replicas, or partitions, whose collective operations have channels."""
+
+    def __init__(self, are_partitions: bool) -> None:
+        self._are_partitions = are_partitions
         self.computations: list[str] = []
         self._names: dict[tuple[int, str], str] = {}
         self._count = 0
@@ -249,7 +258,8 @@ class _Printer:
         self._lines(program, lines, {}, {})
         add = "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n"
         entry = "".join(f"  {line}\n" for line in lines)
-        head = f"HloModule m, is_scheduled=true, replica_count={DEVICES}\n{add}"
+        count = "num_partitions" if self._are_partitions else "replica_count"
+        head = f"HloModule m, is_scheduled=true, {count}={DEVICES}\n{add}"
         return f"{head}{''.join(self.computations)}ENTRY e {{\n{entry}  ROOT end = f32[8] negate(p)\n}}\n"
 
     def _new(self, stem: str) -> str:
@@ -281,7 +291,7 @@ class _Printer:
             lines += {
                 "const": [f"m = s32[] constant({loop.by[1]})"],
                 "given": [f"m = s32[] copy(n{loop.by[1]})"],
-                "own": ["ow = u32[] replica-id()", "m = s32[] convert(ow)"],
+                "own": [f"ow = u32[] {self._own()}()", "m = s32[] convert(ow)"],
                 "around": [f"mc = s32[] constant({loop.by[1]})", "m = s32[] add(ko, mc)"],
             }[loop.by[0]]
             root = "pred[] compare(k, m), direction=LT"
@@ -313,7 +323,7 @@ class _Printer:
                     lines.append(f"{x} = {_RECV} send(p, {token}), {_said(s)}")
                     lines.append(f"{x}d = token[] send-done({x}), channel_id={s.on}")
                 case "recv" | "start" | "begin" | "next" | "meet":
-                    lines.append(f"{x} = {_begun(s, token)}")
+                    lines.append(f"{x} = {self._begun(s, token)}")
                     if s.what == "begin":
                         now[s.name], around[s.name] = x, s
                     elif s.what == "next":
@@ -328,6 +338,9 @@ class _Printer:
                     run = self._computation("fun", s.bodies[0], around, thread=str(s.on))
                     shape = f"((({_STATE})), ({_STATE}), u32[])"
                     lines.append(f'{x} = {shape} async-start(stt), calls={run}, async_execution_thread="{s.on}"')
+                    if s.name % 2:
+                        lines.append(f"{x}u = {shape} async-update({x})")
+                        x = f"{x}u"
                     begun[s.name] = (x, s)
                 case "land":
                     lines.append(f"{x} = ({_STATE}) async-done({begun[s.name][0]})")
@@ -369,6 +382,28 @@ class _Printer:
             now[h] = self._new("g")
             lines.append(f"{now[h]} = {_type(around[h])} get-tuple-element({x}), index={len(_HELD) + n}")
 
+    def _own(self) -> str:
+        return "partition-id" if self._are_partitions else "replica-id"
+
+    def _begun(self, s: Step, token: str) -> str:
+        if isinstance(s.on, int):
+            return f"{_RECV} recv({token}), {_said(s)}"
+        start = "" if s.what == "meet" else "-start"
+        shape = "f32[8]" if s.what == "meet" else _type(s)
+        channel = f", channel_id={s.name + 100}" if self._are_partitions else ""
+        if s.on in _MOVES:
+            return f"{shape} collective-permute{start}(p), source_target_pairs={s.on}{channel}"
+        if s.on in _CASTS:
+            return f"{shape} collective-broadcast(p), replica_groups={str(s.on)[3:]}{channel}"
+        groups = s.on
+        if s.on == _ALONE:
+            groups, channel = ("{{0}}", "") if self._are_partitions else ("[3,1]<=[3]", "")
+        elif channel and s.on == "{}" and s.name % 2:
+            groups = "{{0}}"  # of replicas, with all their partitions
+        elif channel:
+            groups, channel = "[1,3]<=[3]" if s.on == "{}" else s.on, f"{channel}, use_global_device_ids=true"
+        return f"{shape} all-reduce{start}(p), replica_groups={groups}, to_apply=add{channel}"
+
     def _tested(self, by: Test, lines: list[str]) -> str:
         (how, n), x = by, self._new("q")
         lines += {
@@ -376,7 +411,7 @@ class _Printer:
             "not": [f"{x} = pred[] not(q{n})"],
             "const": [f"{x} = pred[] constant({'true' if n else 'false'})"],
             "own": [
-                f"{x}a = u32[] replica-id()",
+                f"{x}a = u32[] {self._own()}()",
                 f"{x}b = u32[] constant({n})",
                 f"{x} = pred[] compare({x}a, {x}b), direction=EQ",
             ],
@@ -397,25 +432,15 @@ def _type(s: Step) -> str:
     return "(f32[8], f32[8])" if s.on in _MOVES else "f32[8]"
 
 
-def _begun(s: Step, token: str) -> str:
-    if isinstance(s.on, int):
-        return f"{_RECV} recv({token}), {_said(s)}"
-    start = "" if s.what == "meet" else "-start"
-    shape = "f32[8]" if s.what == "meet" else _type(s)
-    if s.on in _MOVES:
-        return f"{shape} collective-permute{start}(p), source_target_pairs={s.on}"
-    return f"{shape} all-reduce{start}(p), replica_groups={s.on}, to_apply=add"
-
-
 def _ended(x: str, s: Step) -> str:
     if isinstance(s.on, int):
         return f"(f32[8], token[]) recv-done({x}), channel_id={s.on}"
     return f"f32[8] {'collective-permute' if s.on in _MOVES else 'all-reduce'}-done({x})"
 
 
-def printed(program: Steps) -> str:
+def printed(program: Steps, are_partitions: bool = False) -> str:
     """The program as a scheduled module."""
-    return _Printer().module(program)
+    return _Printer(are_partitions).module(program)
 
 
 # -- making -----------------------------------------------------------------------------------------------------------
@@ -473,9 +498,9 @@ class _Maker:
             elif x < 0.5 or depth <= 0:
                 parts += self._exchange()
             elif x < 0.58:
-                parts.append([Step("meet", rng.choice(_MEETINGS))])
+                parts.append([Step("meet", rng.choice([*_MEETINGS, *_CASTS, _ALONE]), name)])
             elif x < 0.64:
-                on = rng.choice(_MEETINGS)
+                on = rng.choice([*_MEETINGS, _ALONE])
                 parts.append([Step("start", on, name), Step("done", on, name)])
             elif x < 0.70 and self._flying:
                 body, thread = self._function(depth - 1, in_loop), rng.choice("xy")

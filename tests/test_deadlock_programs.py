@@ -21,7 +21,7 @@ def _is_wrong(seed: int) -> tuple[str, bool]:
     """The verdict, and whether a run says otherwise: a proof holds where what is sent goes to who began first, a
     refutation wherever it goes."""
     program = made(seed)
-    said = _verdict(printed(program))
+    said = _verdict(printed(program, are_partitions=seed % 3 == 0))
     if said not in ("proved", "refuted"):
         return said, False
     stuck = any(waits_for_ever(program, c, in_order=said == "proved", seed=seed) for c in choices(program))

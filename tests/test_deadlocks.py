@@ -130,9 +130,12 @@ def _two_beside(order: str, threads: str, first: str = "r1 R1", second: str = "s
     return _module([words.get(w) or _line(w) for w in order.split()], before)
 
 
-def _with_pairs(order: str, pairs: str) -> str:
-    """`r1b` and `s1b` have other pairs than `r1a` and `s1a`."""
-    lines = [_line(w).replace('"{{0,1}}"', f'"{pairs}"') if w in ("r1b", "s1b") else _line(w) for w in order.split()]
+def _with_pairs(order: str, pairs: str, channel: str = "channel_id=1") -> str:
+    """`r1b` and `s1b` have other pairs than `r1a` and `s1a`, and perhaps another channel."""
+    lines = [
+        _line(w).replace('"{{0,1}}"', f'"{pairs}"').replace("channel_id=1", channel) if w[1:] == "1b" else _line(w)
+        for w in order.split()
+    ]
     return _module(lines, devices="replica_count=3")
 
 
@@ -615,6 +618,17 @@ CASES: Final = {
         )
         for pairs, said in (("{{0,1},{1,2}}", "unknown"), ("{{1,2}}", "proved"))
     },
+    "on two channels pairs {{0,1}} and {{0,1},{1,2}}": (
+        _with_pairs("r1b r1a s1a R1a sum s1b R1b S1a S1b", "{{0,1},{1,2}}", "channel_id=5"),
+        "proved",
+    ),
+    **{
+        f"what a branch may send is waited for before it: {order}": (_choosing(order, "s1b r1 R1 S1b"), said)
+        for order, said in (
+            ("r1x R1x s6 if r6 R6 s7 r7 R7 s1z", "unknown"),
+            ("r1x s1z R1x s6 if r6 R6 s7 r7 R7", "proved"),
+        )
+    },
     "a send that a flight holds back, and a branch may not": (
         _choosing("start r1x R1x s6 if r6 R6 s7 S6 S7 done", "s1b r1 R1 S1b", "r7 R7 s1 S1"),
         "unknown",
@@ -1041,7 +1055,7 @@ def test_no_turn_may_hold_what_one_does_not(after: str, said: str) -> None:
 def _exchanged(held: str, done: str, begun: list[str], order: str, aside: str = "") -> str:
     """What is begun as `a` and `b` changes places in one turn; `X` ends `b` then, and `Y` ends `a`."""
     state = f"(s32[], {held}, {held})"
-    words = {n.upper(): f"d{n} = f32[8] {done}({n})" for n in "xy"}
+    words = {n.upper(): f"d{n} = {done.format(n)}" for n in "xy"}
     body = (
         f"turn {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
         f"  a = {held} get-tuple-element(st), index=1\n  b = {held} get-tuple-element(st), index=2\n"
@@ -1060,8 +1074,16 @@ def _exchanged(held: str, done: str, begun: list[str], order: str, aside: str = 
     return _module(lines, aside + body)
 
 
-@pytest.mark.parametrize(("order", "said"), [("X sum s1 S1 Y", "unknown"), ("s1 S1 X sum Y", "proved")])
-def test_flights_that_change_places_are_all_waited_for(order: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("order", "first", "said"),
+    [
+        ("X sum s1 S1 Y", "ab", "unknown"),
+        ("X sum s1 S1 Y", "ba", "unknown"),  # `b` is over, and `a` began first
+        ("s1 S1 X sum Y", "ab", "proved"),
+        ("s1 S1 X sum Y", "ba", "proved"),
+    ],
+)
+def test_flights_that_change_places_are_all_waited_for(order: str, first: str, said: str) -> None:
     runs = {"x": ("ahead", "s2 S2"), "y": ("behind", "r1 R1")}
     aside = "".join(
         f'{_computation(run, [*_lines(inside), "q = f32[8] negate(p)"])}, execution_thread="{on}"\n'
@@ -1070,9 +1092,9 @@ def test_flights_that_change_places_are_all_waited_for(order: str, said: str) ->
     held = "((f32[8]), f32[8], u32[])"
     begun = [
         f'{name} = {held} async-start(p), calls={run}, async_execution_thread="{on}"'
-        for name, (on, (run, _)) in zip("ab", runs.items(), strict=True)
+        for name, (on, (run, _)) in zip(first, runs.items(), strict=True)
     ]
-    text = _exchanged(held, "async-done", [*begun, *_lines("r2 R2")], order, aside)
+    text = _exchanged(held, "f32[8] async-done({})", [*sorted(begun), *_lines("r2 R2")], order, aside)
     assert {f.verdict.value for f in _found(text)} == {said}
 
 
@@ -1082,8 +1104,63 @@ def test_sums_that_change_places_are_all_waited_for(order: str, said: str) -> No
         f"{name} = f32[8] all-reduce-start(p), replica_groups={groups}, to_apply=add"
         for name, groups in (("a", "{{0},{1}}"), ("b", "{{0,1}}"))
     )
-    text = _exchanged("f32[8]", "all-reduce-done", [_line("r1"), alone, _line("R1"), both], order)
+    text = _exchanged("f32[8]", "f32[8] all-reduce-done({})", [_line("r1"), alone, _line("R1"), both], order)
     assert {f.verdict.value for f in _found(text)} == {said}
+
+
+@pytest.mark.parametrize(("order", "said"), [("X sum s1 S1 Y", "unknown"), ("s1 S1 X sum Y", "proved")])
+def test_recvs_of_two_kinds_that_change_places_are_all_waited_for(order: str, said: str) -> None:
+    """`X` ends `b`, whose send is there: that device 1 waits there for what is sent to `a` is not said."""
+    back = [line.replace("{{0,1}}", "{{1,0}}").replace("r1 =", "b =") for line in _lines("r1 s1back S1back")]
+    text = _exchanged(
+        _STATE, "(f32[8], token[]) recv-done({}), channel_id=1", [_line("r1").replace("r1 =", "a ="), *back], order
+    )
+    assert {f.verdict.value for f in _found(text)} == {said}
+
+
+@pytest.mark.parametrize(("begun", "said"), [("r1b, r1a", "unknown"), ("late", "proved")])
+def test_a_turn_that_hands_on_another_recv_may_end_the_younger(begun: str, said: str) -> None:
+    text = _handed_on(1, "b, r1n", "s1b s1c X Y", "const A sum r1n")
+    text = text.replace("tuple(zero, r1a, r1b)", f"tuple(zero, {begun.replace('late', 'r1b, r1a')})")
+    if begun == "late":
+        sends = "".join(f"  {_line(word)}\n" for word in ("s1b", "s1c"))
+        text = text.replace(sends, "").replace("  i = (s32[]", f"{sends}  i = (s32[]")
+    assert {f.verdict.value for f in _found(text)} == {said}
+
+
+@pytest.mark.parametrize("loops", [1, 2])
+@pytest.mark.parametrize("is_sent", [False, True])
+def test_a_loop_that_is_given_what_calls_begin_may_end_the_younger(loops: int, is_sent: bool) -> None:
+    """Of two recvs that calls begin, a loop is given the second: it ends that, not the first. Another loop before it
+    runs the same turn, and is given what its own computation began."""
+    state = f"(s32[], {_STATE})"
+    before = _computation("opened", _lines("r1"), "t = token[] parameter(0)") + "\n"
+    before += (
+        f"turn {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        f"  g = {_STATE} get-tuple-element(st), index=1\n  t = token[] after-all()\n"
+        "  p = f32[8] constant({1,2,3,4,5,6,7,8})\n  d = (f32[8], token[]) recv-done(g), channel_id=1\n"
+        + "".join(f"  {line}\n" for line in _lines("sum r1n s1n"))
+        + f"  one = s32[] constant(1)\n  j = s32[] add(k, one)\n  ROOT r = {state} tuple(j, r1n)\n}}\n"
+        f"more {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        "  m = s32[] constant(1)\n  ROOT l = pred[] compare(k, m), direction=LT\n}\n"
+    )
+
+    def loop(name: str, given: str) -> list[str]:
+        return [
+            f"i{name} = {state} tuple(zero, {given})",
+            f"w{name} = {state} while(i{name}), condition=more, body=turn",
+            f"x{name} = {_STATE} get-tuple-element(w{name}), index=1",
+            f"d{name} = (f32[8], token[]) recv-done(x{name}), channel_id=1",
+        ]
+
+    own = [*_lines("r1f s1f"), *loop("f", "r1f")] if loops == 2 else []
+    opened = [f"{name} = {_STATE} call(t), to_apply=opened" for name in "ab"]
+    sent = _lines("s1g s1h") if is_sent else _lines("s1g")
+    late = [] if is_sent else _lines("s1h")
+    given = loop("g", "b")
+    last = "da = (f32[8], token[]) recv-done(a), channel_id=1"
+    lines = ["zero = s32[] constant(0)", *own, *opened, *sent, *given[:2], *late, *given[2:], last]
+    assert {f.verdict.value for f in _found(_module(lines, before))} == {"proved" if is_sent else "unknown"}
 
 
 @pytest.mark.parametrize(

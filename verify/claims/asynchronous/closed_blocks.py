@@ -2,11 +2,11 @@
 
 A block is *closed* when every thing it begins it ends, when it ends nothing else, when it sends as often as it
 receives, and when nothing is under way that it may take, or others may take from it: as much has been sent before it as
-was received, no recv has begun that is not ended, and nobody beside it has to do with what it sends and receives. Then
-what a device waits for inside of it is inside of it, too. Take the order of "waits for" between all events, of all
-devices. A deadlock is a circle in it. Left out, a closed block takes none of the others' reasons away and gives none,
-except what follows from the order of the text; a circle among the events that are left was one before. So one schedule
-in which it happens once speaks of all in which it happens or not.
+recvs have begun, and nobody beside it has to do with what it sends and receives. Then what a device waits for inside of
+it is inside of it, too. Take the order of "waits for" between all events, of all devices. A deadlock is a circle in it.
+Left out, a closed block takes none of the others' reasons away and gives none, except what follows from the order of
+the text; a circle among the events that are left was one before. So one schedule in which it happens once speaks of all
+in which it happens or not.
 
 A loop has to be closed more strictly, for its turns follow one another: nobody before it may wait for what comes behind
 it. Otherwise a circle may go through the turns on its way back, on one device through this turn and on another through
@@ -156,9 +156,7 @@ class _Walk:
         beside = set[object]().union(*(uses(self.keys, x) for x in self.beside.values()))
         even = entry.begun == self.begun and all(entry.ahead[key] == self.ahead[key] for key in entry.keys)
         closed = even and not any(
-            entry.ahead[key] or entry.unmatched[key] or self.outside[key] or key in beside
-            for key in entry.keys
-            if isinstance(key, tuple)
+            entry.unmatched[key] or self.outside[key] or key in beside for key in entry.keys if isinstance(key, tuple)
         )
         if closed and not (late and marker in self.schedule.loops):
             return

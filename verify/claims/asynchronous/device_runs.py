@@ -140,8 +140,6 @@ class _Devices:
         for recv in self._recvs(e, first):
             if self._awaited.get((d, recv)):
                 self._awaited[d, recv].pop(0)
-            if recv != first and recv in order:
-                order.remove(recv)
         return True
 
     def _is_there(self, d: int, e: Event, start: HloPosition) -> bool:

@@ -44,12 +44,11 @@ def _is_fresh(chains: AsyncChains, place: HloPosition, seen: set[HloPosition]) -
             return False
         body, before = at.computation, HloPosition(callers[0][0].name, callers[0][1].operands[0], at.index)
     else:
-        return not at.index
+        return True
     computation = chains.module.find(body)
     if computation is None:
         return False
-    left = _made(chains, HloPosition(computation.name, computation.root_name, at.index))
-    is_new = left is not None and not left.index and HloPosition(left.computation, left.instruction) in chains.links
+    is_new = _made(chains, HloPosition(computation.name, computation.root_name, at.index)) in chains.links
     given = HloPosition(computation.name, computation.parameters[0].name, at.index)
     return is_new and _is_ended(chains, given) and _is_fresh(chains, before, seen)
 
