@@ -461,6 +461,20 @@ _TWO_SUMS: Final = entry(
     _BESIDE,
 )
 RIGHT: Final = [
+    Right(
+        "a token that is returned and lies nowhere",
+        entry(
+            """%a = V parameter(0)
+  %t = token[] after-all()
+  %x = V negate(%a)
+  ROOT %o = (V, token[]) tuple(%x, %t)""",
+            result="(f32[8], token[])",
+        ),
+        (),
+        lambda plan: replaced("allocation 3", "allocation 2")(
+            replaced("allocation 2", "allocation 1")(replaced(r"allocation 1: size 0.*\n value: .* t @0.*\n", "")(plan))
+        ),
+    ),
     Right("a width that says what is so anyway", _barred("f32[8]{0:E(32)}", "f32[8]{0}")),
     Right(
         "an operand in another memory, whose parameter is named without it",

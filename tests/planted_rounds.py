@@ -56,6 +56,32 @@ ENTRY %main (a: f32[8], c: pred[]) -> f32[8] {
 _ALL: Final = (("s", "x", "r", "n"),)
 
 
+_SORTED: Final = entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %s = ((V), V, s32[]) async-start(%x), async_execution_thread="other", calls=%work
+  %d = V async-done(%s)
+  ROOT %o = V negate(%d)""",
+    other="""%less (th0: f32[], th1: f32[]) -> pred[] {
+  %th0 = f32[] parameter(0)
+  %th1 = f32[] parameter(1)
+  ROOT %th2 = pred[] compare(%th0, %th1), direction=LT
+}
+
+%work (p: V) -> V {
+  %p = V parameter(0)
+  ROOT %res = V sort(%p), dimensions={0}, to_apply=%less
+}, execution_thread="other"
+""",
+).replace("f32[8]", "f32[32]")
+
+
+def _moved_on(plan: str) -> str:
+    """What is sorted lies half over what it is sorted from."""
+    found = r"(size )128(:\n value: <\d+ x @0> .*\n value: <\d+ res @0> \(size=128,offset=)0"
+    return replaced(found, r"\g<1>192\g<2>64")(plan)
+
+
 def _carried(early: str, late: str) -> str:
     """A copy begins in one turn and ends in the next; `EARLY` and `LATE` are what is added up."""
     text = """HloModule m, is_scheduled=true
@@ -353,6 +379,7 @@ ROUNDS: Final = [
         _FIRST,
         sound=_two_results("transpose(%p), dimensions={1,0}"),
     ),
+    Planted("a sort in flight over a part of its operand", _SORTED, (("x", "res"),), (("x", "res"),), edit=_moved_on),
     Planted("two values of one number", PLAIN, edit=lambda plan: re.sub(r"<\d+ ", "<7 ", plan)),
     Planted("a mark of what is merged", PLAIN, edit=replaced(" @0>", " (phi) @0>")),
     Planted(

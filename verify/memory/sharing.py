@@ -102,7 +102,7 @@ def _donated(plan: Plan) -> Iterator[tuple[Key, Key, str]]:
 def _results(plan: Plan) -> Iterator[Judgement]:
     """What the entry returns lies in an allocation that outlives the run."""
     root = plan.module.entry.root
-    for at, key in plan.values.places_in(root.name):
+    for _, key in plan.values.places_in(root.name):
         s = plan.slice(key)
         if s is None and plan.values.values[key].optional and isinstance(plan.values.values[key].shape, TupleShape):
             told = f"nothing says where the table {plan.named(key)} lies, which is returned to the caller"
@@ -110,7 +110,7 @@ def _results(plan: Plan) -> Iterator[Judgement]:
         if s is None or key not in plan.in_memory:
             continue
         allocation = plan.allocation(s)
-        lasting = allocation.maybe_live_out or (allocation.whole_output and at == ())
+        lasting = allocation.maybe_live_out or allocation.whole_output
         problem = None
         returned = f"{plan.named(key)} is returned to the caller and lies at {where(s)}"
         if not lasting or allocation.preallocated_temp:
