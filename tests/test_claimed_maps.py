@@ -103,6 +103,62 @@ def test_the_readers_own_position_is_cut_to_its_interval_as_any_value_is(interva
     assert found.verdict.value == verdict
 
 
+ONE_VALUE = (
+    "output-to-input 0 (d0){{rt0}} -> (d0), domain: d0 in [0, 1], rt0 in [{0}, {0}]\n    runtime variables:\n"
+    "    rt0: operand(0); (d0) -> (d0), domain: d0 in [0, 1]\n"
+    "    replica id:\n    (d0){{rt0}} -> ({1}), domain: d0 in [0, 1], rt0 in [{0}, {0}]"
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "position", "verdict"), [(0, "rt0", "proved"), (1, "rt0", "refuted"), (1, "rt0 - 1", "proved")]
+)
+def test_a_position_may_be_a_variable_of_one_value(value: int, position: str, verdict: str) -> None:
+    text = f"x = f32[2] parameter(0)\nROOT r = f32[2] {BROADCAST}"
+    found = checked(text, ONE_VALUE.format(value, position), header="HloModule m, replica_count=2", bodies=ADD)
+    assert found.verdict.value == verdict, found.found.reason
+
+
+# --- what is composed --------------------------------------------------------------------------------------------
+
+PARTS = (
+    "t = (f32[2]{}) parameter(0)\na = f32[2] get-tuple-element(t), index=0\n"
+    "b = f32[2] get-tuple-element(t), index={}\nROOT r = f32[2] add(a, b)"
+)
+GROUPED = (
+    "x = f32[2] parameter(0)\na = f32[2] all-reduce(x), replica_groups={{{{0,1}},{{2,3}}}}, to_apply=add\n"
+    "b = f32[2] all-reduce(x), replica_groups={}, to_apply=add\nROOT r = f32[2] add(a, b)"
+)
+BY_LIBRARY = 'x = f32[2] parameter(0)\na = f32[2] custom-call(x), custom_call_target="f"\nROOT r = f32[2] {}(a)'
+ALL = "output-to-input 0 (d0)[s0] -> (s0), domain: d0 in [0, 1], s0 in [0, 1]"
+COMPOSED = [
+    (PARTS.format("", 0), OWN, "proved", ""),
+    (PARTS.format(", f32[2]", 1), OWN, "unknown", "several arrays of one tuple"),
+    (GROUPED.format("{{0,1},{2,3}}"), EACH, "proved", ""),
+    (GROUPED.format("{{0,2},{1,3}}"), EACH, "unknown", "group the devices differently"),
+    (BY_LIBRARY.format("negate"), ALL, "unknown", "only a bound"),
+    # From other numbers of coordinates, or to others.
+    (f"x = f32[2] parameter(0)\nROOT r = f32[2] {REDUCE}", OWN.replace("(d0) ->", "(d0, d1) ->").replace(
+        "[0, 1]", "[0, 1], d1 in [0, 1]"), "refuted", "from 2 to 1"),
+    ("x = f32[2] parameter(0)\nROOT r = f32[2] negate(x)", OWN.replace("-> (d0)", "-> (d0, d0)"), "refuted",
+     "from 1 to"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said", "verdict", "why"), COMPOSED)
+def test_what_is_composed_is_compared_where_it_is_one_thing(text: str, said: str, verdict: str, why: str) -> None:
+    found = checked(text, "follow", said, header="HloModule m, replica_count=4", bodies=ADD).found
+    assert found.verdict.value == verdict and why in str(found.reason or found.counterexample), found
+
+
+def test_two_bounds_are_not_compared() -> None:
+    """What the calls read of their operand nobody knows, though of both the same is told."""
+    modules = [f"HloModule m\nENTRY e {{\n{BY_LIBRARY.format(op)}\n}}" for op in ("negate", "copy")]
+    one, two = ("".join(f"    {line}\n" for line in m.split("\n")) for m in modules)
+    (found,) = check_maps_text(f"map a\n  hlo\n{one}  hlo-after\n{two}", "x.map")
+    assert found.verdict.value == "unknown" and "only a bound" in str(found.found.reason)
+
+
 # --- bodies ------------------------------------------------------------------------------------------------------
 
 KEYS = (

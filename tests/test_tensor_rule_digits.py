@@ -10,11 +10,11 @@ import pytest
 
 from hloproof.engines.door import How
 from hloproof.logic.evaluate import holds
-from hloproof.logic.formula import Formula, free_variables
+from hloproof.logic.formula import FALSE, Formula, free_variables
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum
 from hloproof.models.tensor_rules.text import parse_tensor_rules
-from hloproof.tensor_rules import digits, laws, values
+from hloproof.tensor_rules import digits, equality, laws, values
 from hloproof.tensor_rules.facts import Facts
 from hloproof.tensor_rules.prove import prove_rule
 
@@ -79,6 +79,15 @@ def test_a_divisor_below_zero_has_other_digits() -> None:
     assert evaluate(nested, wrong) != evaluate(flat, wrong)
     with pytest.raises(UndefinedValue):
         evaluate(flat, {**wrong, "m": 0})
+
+
+def test_what_was_divided_before_may_have_been_divided_by_what_is_below_zero() -> None:
+    with laws.noted() as uses:
+        flat = digits.quotient(a // n, m)
+    point = {"a": 7, "n": -2, "m": 3}
+    assert evaluate((a // n) // m, point) == evaluate(flat, point)
+    assert "nested" in uses.laws
+    assert all(holds(f, {"x": 7, "a": -2, "d": 3}) for f in laws.LAWS["nested"].given)
 
 
 def test_what_is_no_whole_multiple_is_left_in_the_quotient() -> None:
@@ -162,3 +171,24 @@ def test_a_sum_of_elements_that_is_reckoned_wrongly_is_found_by_two_engines(monk
     crossed = prove_rule(wrong, how=How(cross=True))
     assert not crossed.proved
     assert "sums of products are not shown equal" in crossed.open
+
+
+PADDED = "pad(A, 0, low=[0], high=[0], interior=[p])"
+SUMMED = f"rule r\n  A: [n]\n  when n >= 1, p >= 0\n  reduce({PADDED}, dims=[0], op=add) => reduce(A, dims=[0], op=add)"
+TWICE = f"rule r\n  A: [n]\n  when n >= 1, p >= 0\n  negate({PADDED}) => {PADDED.replace('(A', '(negate(A)')}"
+
+
+@pytest.mark.parametrize(("text", "name"), [(SUMMED, "multiples"), (SUMMED, "taken apart"), (TWICE, "taken apart")])
+def test_where_holes_are_left_out_the_laws_are_said(text: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (rule,) = parse_tensor_rules(text)
+    crossed = prove_rule(rule, how=How(cross=True))
+    assert crossed.proved and len(crossed.engines) >= 2
+    monkeypatch.setitem(laws.LAWS, name, laws.DigitLaw(FALSE, ()))
+    assert f"{name!r} is not shown" in prove_rule(rule, how=How(cross=True)).open
+
+
+def test_what_is_put_in_for_an_index_fits_by_two_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    (rule,) = parse_tensor_rules(TWICE)
+    right = digits.expression
+    monkeypatch.setattr(equality, "expression", lambda p: right(p) * 2)
+    assert "sums of products are not shown equal" in prove_rule(rule, how=How(cross=True)).open

@@ -179,15 +179,15 @@ def tidied(e: Expr, is_positive: Callable[[Expr], bool]) -> Expr:
         if node.op in ("floordiv", "mod") and is_positive(y):
             whole, (x, y, common) = (x, y), _reduced(x, y, is_positive)
             if common is not Const(1):
-                fits = [_multiple(e, common, part) for e, part in zip(whole, (x, y), strict=True)]
+                fits = [multiple(e, common, part) for e, part in zip(whole, (x, y), strict=True)]
                 note("scaled" if node.op == "floordiv" else "scaled remainder", *fits)
             part = quotient(x, y) if node.op == "floordiv" else times(common, remainder(x, y))
             done[node] = canonical(part)
     return done[e]
 
 
-def _multiple(e: Expr, factor: Expr, x: Expr) -> Callable[[], SizeIdentity]:
-    """That e is so many times x."""
+def multiple(e: Expr, factor: Expr, x: Expr) -> Callable[[], SizeIdentity]:
+    """That e is so many times x, to be noted."""
     return lambda: (e, factor * x)
 
 
@@ -206,7 +206,7 @@ def divided_out(e: Expr, divisors: Iterable[Expr], is_positive: Callable[[Expr],
         if is_positive(f):
             q, r = _divided(p, f)
             if not r:
-                note("sign", _multiple(expression(p), f, expression(q)))
+                note("sign", multiple(expression(p), f, expression(q)))
                 p = q
     return expression(p) + constant if constant else expression(p)
 

@@ -12,10 +12,11 @@ from itertools import count, permutations
 from typing import Final
 
 from hloproof.logic.formula import Compare, Formula, Not, conj, conjuncts, le, replace_variables
-from hloproof.models.expressions.expr import Binary, Const, Expr, Var
+from hloproof.models.expressions.expr import Binary, Const, Expr, Var, substitute
 from hloproof.models.tensor_rules.rule import NumberKind
-from hloproof.tensor_rules.digits import divided_out, expression, polynomial, tidied
+from hloproof.tensor_rules.digits import divided_out, expression, multiple, polynomial, tidied
 from hloproof.tensor_rules.facts import Facts
+from hloproof.tensor_rules.laws import note
 from hloproof.tensor_rules.pieces import (
     FoldPiece,
     alone,
@@ -89,6 +90,7 @@ class TermEquality:
                     sign = of.pop(((name, Var(name)),))
                     whole = Var(f"w.{next(self._fresh)}")
                     value = expression(polynomial((s * whole - expression(of)) * sign))
+                    note("taken apart", multiple(substitute(e, {name: value}), s, whole))
                     facts = tuple(replace_variables(f, {name: value}) for f in given)
                     tidy = self._tidy(facts, s)
                     x, y = (tidy.term(replaced(t, {name: value})) for t in (a, b))
@@ -333,6 +335,8 @@ class TermEquality:
                     if not any(g == Num(Const(0)) for g in elsewhere):
                         continue
                     self._needs_value(elsewhere)
+                    note("taken apart")
+                    note("multiples")
                     count = self.facts.settled(given, size.ceildiv(s))
                     variables = (*p.variables[:k], (name, count), *p.variables[k + 1 :])
                     now = (*given, *ranges(variables))

@@ -53,6 +53,9 @@ LAWS: Final = {
             eq((_f * _x) % (_f * _d), _f * _x - _f * _d * ((_f * _x) // (_f * _d))),
         ),
     ),
+    "multiples": DigitLaw(
+        disj(conj(lt(_q * _d, _x), lt(_q, _x.ceildiv(_d))), conj(le(_x, _q * _d), le(_x.ceildiv(_d), _q))), (_ABOVE,)
+    ),
     "sign": DigitLaw(
         conj(
             _same_sign(_f * _x, _x),
