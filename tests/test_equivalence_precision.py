@@ -24,11 +24,13 @@ update = f32[1] constant({1})
 
 
 def negation(given: str = "f32[4]", result: str = "f32[4]", name: str = "f") -> str:
-    return f"{name} {{ x = {given} parameter(0)\n ROOT y = {result} negate(x)\n}}\n"
+    own = f"x = {given} parameter(0)\n a = f32[4] convert(x)\n b = f32[4] negate(a)"
+    return f"{name} {{ {own}\n ROOT y = {result} convert(b)\n}}\n"
 
 
 def addition(left: str = "f32", right: str = "f32", result: str = "f32") -> str:
-    return f"f {{ x = {left}[] parameter(0)\n y = {right}[] parameter(1)\n ROOT z = {result}[] add(x, y)\n}}\n"
+    given = f"x = {left}[] parameter(0)\n y = {right}[] parameter(1)\n a = f32[] convert(x)\n b = f32[] convert(y)"
+    return f"f {{ {given}\n c = f32[] add(a, b)\n ROOT z = {result}[] convert(c)\n}}\n"
 
 
 def order(left: str) -> str:
@@ -38,7 +40,7 @@ def order(left: str) -> str:
 
 def turns(condition: str, result: str) -> str:
     last = f"c {{ x = {condition}[4] parameter(0)\n ROOT y = pred[] constant(false)\n}}\n"
-    return last + f"b {{ x = f32[4] parameter(0)\n ROOT y = {result}[4] negate(x)\n}}\n"
+    return last + f"b {{ x = f32[4] parameter(0)\n ROOT y = {result}[4] convert(x)\n}}\n"
 
 
 SCATTERED = (
@@ -61,7 +63,10 @@ ROWS = {
     "one of several parts": ("a = f32[8] concatenate(p, KIND), dimensions={0}", ""),
     "what stands around": ("a = f32[6] pad(p, KINDz), padding=1_1", ""),
     "what is written over it": ("a = f32[4] dynamic-update-slice(p, KIND, number)", ""),
-    "what a reduction begins with": ("a = f32[] reduce(p, KINDz), dimensions={0}, to_apply=f", addition()),
+    "what a reduction begins with": (
+        "a = KIND[] reduce(p, KINDz), dimensions={0}, to_apply=f",
+        addition(left="KIND", result="KIND"),
+    ),
     "what a reduction gathers": (f"a = f32[] {REDUCED}", addition(left="KIND")),
     "what a reduction takes": (f"a = f32[] {REDUCED}", addition(right="KIND")),
     "what a reduction makes": (f"a = KIND[] {REDUCED}", addition(result="KIND")),
@@ -82,6 +87,10 @@ ROWS = {
     ),
     "what is sorted by": ("a = f32[4] sort(p), dimensions={0}, to_apply=g", order("KIND")),
     "what is applied to each": ("a = f32[4] map(p, p), dimensions={0}, to_apply=f", addition(left="KIND")),
+    "what a call of a library is given": (
+        'a = f32[4] custom-call(p), custom_call_target="f", operand_layout_constraints={KIND[4]{0}}',
+        "",
+    ),
     "a triangle": (
         "t = KIND[2,2] constant({{1,0},{0,1}})\n q = f32[2,2] reshape(p)\n a = f32[2,2] triangular-solve(t, q)",
         "",
@@ -130,19 +139,23 @@ def test_operations_that_change_the_precision_are_read(line: str) -> None:
 
 
 def in_flight(state: str, start: str, done: str, result: str, body: str) -> str:
-    """A start of f and its done, whose result is taken apart where it is a tuple."""
+    """A start of f and its done, whose result is handed on where it is a tuple."""
     lines = [f"s = ({state}, u32[]) async-start({start}), calls=f", f"d = {result} async-done({done})"]
     if result.startswith("("):
-        lines.append("ROOT r = f32[4] get-tuple-element(d), index=0")
+        lines.append('ROOT r = f32[4] custom-call(d), custom_call_target="g"')
     return entry("p = f32[4] parameter(0)", *lines, before=body)
 
 
+REARRANGED = "f { x = f32[2,2] parameter(0)\n ROOT y = f32[4] reshape(x)\n}\n"
+IN_TUPLE = "f {{ x = f32[4] parameter(0)\n y = {0}[4] convert(x)\n ROOT z = ({0}[4]) tuple(y)\n}}\n"
 OTHERS = {
     "bound by the done": ("(), f32[4]", "", "s, p", "f32[4]", negation()),
-    "of another type": ("(f32[4]), f32[4]", "p", "s", "f32[4]", negation("s32[4]").replace("negate", "convert")),
-    "of other sizes": ("(f32[4]), f32[4]", "p", "s", "f32[4]", negation("f32[2,2]").replace("negate", "reshape")),
+    "of another type": ("(f32[4]), f32[4]", "p", "s", "f32[4]", negation("s32[4]")),
+    "of other sizes": ("(f32[4]), f32[4]", "p", "s", "f32[4]", REARRANGED),
     "with another result": ("(f32[4]), s32[4]", "p", "s", "s32[4]", negation()),
     "with a tuple for a result": ("(f32[4]), (f32[4])", "p", "s", "(f32[4])", negation()),
+    "with a longer tuple": ("(f32[4]), (f32[4], f32[4])", "p", "s", "(f32[4], f32[4])", IN_TUPLE.format("f32")),
+    "with a tuple of another type": ("(f32[4]), (s32[4])", "p", "s", "(s32[4])", IN_TUPLE.format("f32")),
 }
 
 
@@ -151,6 +164,8 @@ def test_a_start_that_is_given_something_else_than_it_runs_is_not_modelled(what:
     wrong = parse_module(in_flight(*OTHERS[what]))
     assert decide(wrong, wrong, "exact").reason.startswith("not modelled: ")
     right = parse_module(in_flight("(f32[4]), f32[4]", "p", "s", "f32[4]", negation()))
+    in_tuple = parse_module(in_flight("(f32[4]), (f32[4])", "p", "s", "(f32[4])", IN_TUPLE.format("f32")))
+    assert decide(in_tuple, in_tuple, "exact").verdict == "proved"
     plain = parse_module(entry("p = f32[4] parameter(0)", "ROOT r = f32[4] negate(p)"))
     assert decide(plain, right, "exact").verdict == "proved"
 

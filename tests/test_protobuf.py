@@ -21,7 +21,7 @@ import hloproof
 from hloproof.cli import run
 from hloproof.equivalence import decide
 from hloproof.models.errors import InputError
-from hloproof.models.hlo.attributes import Word
+from hloproof.models.hlo.attributes import ComputationRef, Word
 from hloproof.models.hlo.module import Module, Operation
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.proto.schema import SCHEMA
@@ -427,7 +427,9 @@ def test_a_conditional_by_a_predicate_names_its_branches() -> None:
         chosen = instruction(b"r", b"conditional", 3, (36, b"\x02\x01\x01"), (38, b"\x01\x02"))
         entry = computation(b"e", 3, PARAMETER, choice, chosen)
         root = parse_module(hlo_text(message((1, b"m"), *((3, c) for c in (*branches, entry)), (6, 3)))).entry.root
-        assert root.attributes.computations() == ("sine", "cosine") and word in root.attributes
+        assert root.attributes.computations() == ("sine", "cosine")
+        named = root.attributes.get(word)
+        assert named == (ComputationRef("sine") if kind == 1 else (ComputationRef("sine"), ComputationRef("cosine")))
 
 
 EDGE = ((1, 2), (2, 1), (5, 1), (6, 1))
@@ -506,6 +508,12 @@ WRONG: list[tuple[str, Any, Any, str]] = [
         lambda: headed((7, ordered((7, 1), (8, 1)))),
         lambda: headed((7, ordered((7, 1)))),
         "are not in it: [8]",
+    ),
+    (
+        "an order of memory of nothing",
+        lambda: shaped(message((2, 11), (3, packed(4)), (5, b""))),
+        lambda: shaped(FOUR),
+        "no permutation",
     ),
     ("an array with parts", lambda: shaped(FOUR + message((4, FOUR))), lambda: shaped(FOUR), "type f32 has parts"),
     (

@@ -86,7 +86,7 @@ def _called(opcode: str, called: Sequence[str]) -> Iterator[str]:
         yield f"called_computations={{{', '.join(names)}}}"
     elif names:
         words = _BODIES.get(opcode, ("to_apply",))
-        if len(words) != len(names) and len(set(names)) == 1 and opcode != "choice":
+        if len(words) != len(names) and len(set(names)) == 1:
             words = words[:1]  # one computation for each of several results
             names = names[:1]
         yield from (f"{word}={name}" for word, name in zip(words, names, strict=True))

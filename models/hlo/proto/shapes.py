@@ -47,7 +47,7 @@ def shape_of(m: Message) -> Shape:
     if any(dynamic) and len(dynamic) != len(m.get("dimensions", [])):
         raise ValueError(f"a shape of {len(m.get('dimensions', []))} dimensions says of {len(dynamic)} what is dynamic")
     layout = _layout(m["layout"]) if "layout" in m else None
-    if layout == Layout(()):  # that of a scalar has nothing to say
+    if layout == Layout(()) and not m.get("dimensions"):  # that of a scalar has nothing to say
         layout = None
     return ArrayShape(kind, tuple(m.get("dimensions", [])), dynamic if any(dynamic) else (), layout)
 
