@@ -22,6 +22,7 @@ _WORDS: Final = {
     "sum-alone": "sum = f32[8] all-reduce(p), replica_groups={{0},{1}}, to_apply=add",
     "sum-start": "sums = f32[8] all-reduce-start(p), replica_groups={}, to_apply=add",
     "sum-done": "sum = f32[8] all-reduce-done(sums)",
+    "cast": "cast = f32[8] collective-broadcast(p), replica_groups={{0,1}}",
     "forth": "moved = f32[8] collective-permute(p), source_target_pairs={{0,1}}",
     "back": "moved = f32[8] collective-permute(p), source_target_pairs={{1,0}}",
     "turned": "moved = f32[8] collective-permute(p), source_target_pairs={{2,1}}",
@@ -475,6 +476,21 @@ CASES: Final = {
     "a sum of each device alone": (_flat("r1 R1 sum-alone s1 S1"), "proved"),
     "a sum of who knows whom": (_flat("r1 R1 sum s1 S1", "replica_count=2, num_partitions=2"), "unknown"),
     "a sum of the replicas of each partition": (_flat("r1 R1 sum s1 S1", "num_partitions=2"), "proved"),
+    # Two partitions: by numbers of devices, all of a replica, of partitions, or of replicas, one each.
+    **{
+        f"between partitions, {order}: {made}": (
+            _module([_line(w) if w != "here" else f"here = {made}" for w in order.split()], devices="num_partitions=2"),
+            "refuted" if order.startswith("r1 R1") and not made.endswith("dimensions={0}") else "proved",
+        )
+        for order in ("r1 R1 here s1 S1", "r1 s1 here R1 S1")
+        for made in (
+            "f32[8] all-reduce(p), replica_groups={{0,1}}, to_apply=add, channel_id=9, use_global_device_ids=true",
+            "f32[8] all-reduce(p), replica_groups=[1,2]<=[2], to_apply=add, channel_id=9, use_global_device_ids=true",
+            "f32[8] all-reduce(p), replica_groups={{0}}, to_apply=add, channel_id=9",
+            "f32[8] all-to-all(p), replica_groups={{0,1}}, dimensions={0}, channel_id=9",
+            "f32[8] all-to-all(p), replica_groups={{0}}, dimensions={0}",
+        )
+    },
     "a permutation that waits for the one who waits": (_flat("r1 R1 back s1 S1"), "refuted"),
     # Who sends in a permutation may wait for who takes it, and all may wait for all.
     "a permutation that waits for the other": (_flat("r1 R1 forth s1 S1"), "unknown"),
@@ -583,6 +599,15 @@ CASES: Final = {
         for words, said in (("sum", "refuted"), ("sum-start sum-done", "refuted"), ("sum-alone", "proved"))
     },
     "a call of what is in flight, both with a sum": (_beside("sum", "start r1 R1 call-aside s1 S1 done"), "unknown"),
+    "a call of what is in flight, both with a sum that begins and ends": (
+        _beside("sum-start sum-done", "start r1 R1 call-aside s1 S1 done"),
+        "unknown",
+    ),
+    # What is sent first is for `r1a`: that the flight takes it, when device 1 is busy elsewhere, holds nobody for ever.
+    "a recv before a flight, ended beside it": (
+        _beside("r1b R1b", "r1a start s1a r2 s2 R2 r5 s5 R5 r2b s2b R2b r5b s5b R5b R1a sum s1b done r1c R1c cast s1c"),
+        "unknown",
+    ),
     "a call of what was in flight, both with a sum": (_beside("sum", "start done call-aside r1 s1 R1 S1"), "proved"),
     "sums that branches begin": (_sums_of_branches(), "unknown"),
     "a loop behind a flight with the same transfers": (
@@ -1223,4 +1248,54 @@ def test_what_ends_recvs_of_two_kinds_in_flight_is_not_followed(pairs: str, said
     sent = [_line("s1a"), _line("s1b").replace("{{0,1}}", pairs)]
     flight = f"{_computation('aside', lines)}, {_ASIDE}\n"
     text = _module([*sent, *_lines("start done")], before + flight, "replica_count=3")
+    assert {f.verdict.value for f in _found(text)} == {said}
+
+
+@pytest.mark.parametrize(
+    ("order", "said"), [("start s1a done sum s1b", "refuted"), ("start s1a s1b done sum", "proved")]
+)
+def test_a_flight_hands_back_what_its_last_turn_began(order: str, said: str) -> None:
+    """In flight a turn ends what is given and begins another recv, which the done of the flight ends."""
+    state = f"(s32[], {_STATE})"
+    before = (
+        f"a_turn {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        f"  a = {_STATE} get-tuple-element(st), index=1\n  t = token[] after-all()\n"
+        f"  d = (f32[8], token[]) recv-done(a), channel_id=1\n  {_line('r1n')}\n"
+        f"  one = s32[] constant(1)\n  j = s32[] add(k, one)\n  ROOT r = {state} tuple(j, r1n)\n}}\n"
+        f"more {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        "  m = s32[] constant(1)\n  ROOT l = pred[] compare(k, m), direction=LT\n}\n"
+    )
+    lines = [
+        *_lines("r1a"),
+        "zero = s32[] constant(0)",
+        f"i = {state} tuple(zero, r1a)",
+        f"w = {state} while(i), condition=more, body=a_turn",
+        f"x = {_STATE} get-tuple-element(w), index=1",
+    ]
+    words = {
+        "start": f"f = ((f32[8]), {_STATE}, u32[]) async-start(p), calls=aside, async_{_ASIDE}",
+        "done": f"fd = {_STATE} async-done(f)",
+    }
+    flight = f"{_computation('aside', lines)}, {_ASIDE}\n"
+    text = _module([words.get(w) or _line(w) for w in order.split()], before + flight)
+    verdicts = {f.verdict.value for f in _found(text)}
+    assert said in verdicts and ("proved" in verdicts) == (said == "proved")
+
+
+@pytest.mark.parametrize(("after", "said"), [("s7b X", "unknown"), ("X", "proved")])
+def test_the_younger_of_two_that_calls_begin_may_be_waited_for_across_turns(after: str, said: str) -> None:
+    """Of two recvs that calls begin, the second is ended before a loop, whose two turns hold what one does not."""
+    words = {
+        "A": f"a = {_STATE} call(t), to_apply=opened",
+        "B": f"b = {_STATE} call(t), to_apply=opened",
+        "X": "x = (f32[8], token[]) recv-done(a), channel_id=7",
+        "Y": "y = (f32[8], token[]) recv-done(b), channel_id=7",
+    }
+    opened = _computation("opened", _lines("r7"), "t = token[] parameter(0)") + "\n"
+    with pytest.MonkeyPatch.context() as patch:
+        for word, line in words.items():
+            patch.setitem(_WORDS, word, line)
+        before = "A B s7a Y" if "s7b" in after else "A B s7a s7b Y"
+        text = _loop("given", "s6a S6a r6a R6a s1a S1a r1a R1a", before, after)
+    text = text.replace(_SUM, _SUM + opened).replace("replica_count=2", "replica_count=3")
     assert {f.verdict.value for f in _found(text)} == {said}

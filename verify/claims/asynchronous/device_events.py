@@ -237,7 +237,7 @@ class Schedule:
             yield start
         elif run is not None and self._is_busy(run):
             inside = tuple(every(self._of(run, path, ())))
-            ended = {e.starts[0] for e in inside if e.opcode == "done" and len(e.starts) == 1 and not e.within}
+            ended = {e.starts[0] for e in inside if e.opcode == "done" and len(e.starts) == 1}
             yield from (e.place for e in inside if e.opcode == "recv" and e.place not in ended)
 
     def _note(self, where: str, i: Instruction, computation: Computation, name: str) -> None:
