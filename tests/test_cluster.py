@@ -17,7 +17,7 @@ from hloproof.pipeline.options import Options, Selection
 from hloproof.pipeline.sources import Source, find_sources
 from hloproof.results.errors import BadInput
 from hloproof.results.results import Report
-from hloproof.results.verdict import Verdict
+from hloproof.results.verdict import Exit, Verdict
 
 
 def sources() -> list[Source]:
@@ -113,3 +113,38 @@ class _KillsWorker(Executor):
         if self._count == 1:
             self._worker.process.process.terminate()
         return future
+
+
+class Interrupted(Executor):
+    """Ends with Ctrl-C while the second task is waited for."""
+
+    def __init__(self) -> None:
+        self.futures: list[Future[Any]] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.futures.append(future)
+        if len(self.futures) == 1:
+            future.set_result(fn(*args, **kwargs))
+        elif len(self.futures) == 2:
+            future.set_exception(KeyboardInterrupt())
+        return future
+
+
+def test_a_check_that_is_interrupted_says_so_and_cancels_the_rest(tmp_path: Path) -> None:
+    """What has no answer by then is in no file of the report: without a word all would be proved."""
+    for name in "abc":
+        (tmp_path / f"{name}.hlo").write_text("ROOT r = f32[8,4]{1,0} transpose(f32[4,8]{1,0} p), dimensions={1,0}\n")
+    report = check_on(executor := Interrupted(), find_sources([str(tmp_path)]), Options())
+    assert report.verdict is Verdict.PROVED and len(report.files) == 1
+    assert report.interrupted and report.exit_status() is Exit.INTERRUPTED
+    assert [f.cancelled() for f in executor.futures] == [False, False, True]
+
+
+def test_a_buffer_that_is_no_module_costs_itself(tmp_path: Path) -> None:
+    (tmp_path / "a.hlo.pb").write_bytes(b"")
+    (tmp_path / "b.hlo").write_text("ROOT r = f32[8,4]{1,0} transpose(f32[4,8]{1,0} p), dimensions={1,0}\n")
+    with ThreadPoolExecutor(1) as executor:
+        report = check_on(executor, find_sources([str(tmp_path)]), Options())
+    assert [len(f.problems) for f in report.files] == [1, 0] and report.exit_status() is Exit.BAD_INPUT
+    assert report.files[1].instructions

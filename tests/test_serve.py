@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from hloproof.server import methods
+from hloproof.server.method import BadParameters
 from hloproof.server.methods import METHODS
 from hloproof.server.serve import serve
 
@@ -115,6 +117,43 @@ def test_compose_puts_the_producer_behind_the_consumer() -> None:
 
 
 ONE = "HloModule m\nENTRY e {\n  ROOT p = f32[4]{0} parameter(0)\n}\n"
+
+
+COPIED = """HloModule m
+
+ENTRY e {
+  a = f32[7,6]{1,0} parameter(0)
+  s = (f32[7,6]{0,1}, f32[7,6]{1,0}, u32[]) copy-start(a)
+  ROOT r = f32[7,6]{1,0} copy-done(s)
+}
+"""
+
+
+def test_a_check_is_of_what_is_asked_for() -> None:
+    """A filter that is passed over judges what nobody asked for; layouts are held to each other where that is asked."""
+    whole = methods.check(COPIED)
+    claims = {o["claim"] for o in whole["obligations"]}
+    assert whole["verdict"] == "proved" and {"definition", "async-done", "hazard-output"} <= claims
+    for only, skip, expected in (
+        (["definition"], None, {"definition"}),
+        (None, ["async"], {c for c in claims if not c.startswith("async")}),
+        (["async", "definition"], ["async-done"], {"async-chain", "async-shape", "definition"}),
+    ):
+        found = methods.check(COPIED, only, skip)
+        assert {o["claim"] for o in found["obligations"]} == expected and found["verdict"] == "proved"
+    strict = methods.check(COPIED, layout_sensitive=True)
+    assert {o["claim"] for o in strict["obligations"] if o["verdict"] == "refuted"} == {"async-done"}
+    for only, skip in ((["definitoin"], None), (None, ["asynch"])):
+        with pytest.raises(BadParameters, match="did you mean"):
+            methods.check(COPIED, only, skip)
+
+
+def test_what_was_proved_before_is_no_more_than_is_borne(monkeypatch: pytest.MonkeyPatch) -> None:
+    for most, kept in ((1 << 20, True), (1, False)):
+        monkeypatch.setattr(methods, "_proved_before", known := {"a": None, "b": None})
+        monkeypatch.setattr(methods, "MOST_REMEMBERED", most)
+        methods.check(COPIED)
+        assert ("a" in known) is kept and len(known) > 2 * kept
 
 
 def test_equiv_answers_in_the_form_agreed_on() -> None:

@@ -14,8 +14,8 @@ import pytest
 
 from hloproof.cli import run
 from hloproof.pipeline import sources
-from hloproof.pipeline.driver import check_text
-from hloproof.pipeline.options import Options
+from hloproof.pipeline.driver import check_hlo, check_text
+from hloproof.pipeline.options import Options, Selection
 from hloproof.pipeline.pass_dumps import find_dumps
 from hloproof.pipeline.sources import find_sources
 from hloproof.results.errors import BadInput
@@ -131,6 +131,36 @@ def test_what_is_packed_in_a_way_that_is_not_read_is_told(
         assert run(["check", path]) == 2 and "it first" in capsys.readouterr().err
     Path("d", name + packing).rename(f"d/notes{packing}")
     assert run(["check", "d"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "status"),
+    [
+        ("m.before_optimizations.txt", b"", 2),
+        ("m.gfx942_gpu_after_optimizations.txt", b"\0" * 512, 2),
+        ("m.0001.p.after_x.txt", b"// nothing\n", 2),
+        ("m.0001.p.after_x.before_y.txt.gz", b"", 2),
+        ("m.0001.p.after_x.before_y.txt.gz", gzip.compress(b"", mtime=0), 2),
+        ("notes.txt", b"", 0),
+        ("m.before_optimizations-memory-usage-report.txt", b"", 0),
+        ("m.before_optimizations.txt", b"what the compiler wrote", 0),  # of what is no module the name says nothing
+    ],
+)
+def test_a_dump_that_is_empty_is_told(name: str, data: bytes, status: int) -> None:
+    """A disk was full, or a machine was switched off: in a folder the file was taken for no module, and passed over."""
+    Path("d").mkdir()
+    Path("d/a.hlo").write_text(ONE)
+    Path("d", name).write_bytes(data)
+    assert run(["check", "d"]) == status
+
+
+@pytest.mark.parametrize("name", ["a.rules", "a.trules", "a.hlo"])
+def test_a_folder_for_certificates_is_one(name: str) -> None:
+    """That it is a file was an error of this tool, told by a worker."""
+    Path(name).write_text(SPECS[name][0])
+    Path("p").write_text("")
+    assert run(["check", name, "--certify", "p"]) == 2
+    assert run(["check", name, "--certify", "q/r"]) == 0 and Path("q/r").is_dir()
 
 
 def test_a_plan_or_a_dump_that_is_packed_in_such_a_way_is_told() -> None:
@@ -372,12 +402,15 @@ def test_the_last_dump_is_that_of_any_device(device: str) -> None:
         ("a.rules", WRONG_RULE.encode(), 0),
     ],
 )
-def test_a_module_that_is_no_dump_by_its_name_is_told(name: str, data: bytes, status: int) -> None:
+def test_a_module_that_is_no_dump_by_its_name_is_told(
+    name: str, data: bytes, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     """It was passed over: behind it may stand what the compiler wrote last."""
     folder = dumps(a=(ADD, f"{ADD} "))
     (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_bytes(data)
     assert run(["passes", str(folder), "--no-cache"]) == status
+    assert ("is that of no dump" in capsys.readouterr().out) == (status == 3)
     assert run(["passes", str(folder), "--no-cache", "--since", "x2"]) == status
     for form in ("json", "html"):
         assert run(["passes", str(folder), "--no-cache", "--format", form]) == status
@@ -420,6 +453,17 @@ def test_what_is_asked_of_memory_is_about_plans(capsys: pytest.CaptureFixture[st
     for asked in (["--only", "definition"], ["--skip", "plan"]):
         assert run(["memory", "m.txt", *asked]) == 2 and "about memory plans" in capsys.readouterr().err
     assert run(["memory", "m.txt", "--only", "plan-constant"]) == 2 and "no plan" in capsys.readouterr().err
+
+
+def test_an_instruction_that_is_not_in_a_text_is_an_error() -> None:
+    """Of one by another name nothing was owed, and nothing of nothing is refuted."""
+    for name, found in (("p", True), ("q", False)):
+        options = Options(Selection(instructions=(name,)))
+        if found:
+            assert check_hlo(ONE, options).verdict is Verdict.PROVED
+        else:
+            with pytest.raises(BadInput, match="no instruction 'q'"):
+                check_hlo(ONE, options)
 
 
 def test_a_check_that_is_interrupted_proves_nothing() -> None:

@@ -196,6 +196,8 @@ def checked(settings: dict[str, Any], quiet: bool) -> Any:
         include=tuple(settings.get("include", ())),
         exclude=tuple(settings.get("exclude", ())),
     )
+    if options.certify is not None:  # better now than in each worker
+        options.certify.mkdir(parents=True, exist_ok=True)
     with progress_bar(not quiet) as progress:
         if settings.get("cluster"):
             from hloproof.pipeline.cluster import check_on, cluster_executor

@@ -12,31 +12,17 @@ beside them (memory plans, machine code, graphs) are left alone.
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from hloproof.pipeline.dump_names import place_of
 from hloproof.pipeline.sources import Source, inputs_in, without_packing
 from hloproof.results.errors import BadInput
 
-_NUMBERED: Final = re.compile(
-    r"(?:(?P<module>.+?)\.)??(?P<number>\d{4,})\.(?P<pipeline>.+?)\.after_(?P<after>.+?)(?:\.before_(?P<next>.+))?\.(?:txt|hlo)",
-    re.DOTALL,
-)
-_ENDS: Final = (
-    re.compile(r"(?:(?P<module>.+)\.)?before(?:_optimizations)?\.(?:txt|hlo)", re.DOTALL),
-    re.compile(
-        r"(?:(?P<module>.+)\.)?(?:sm_[\d.]+[a-z]?_)?(?:[a-z][a-z\d]*_)*after(?:_optimizations)?\.(?:txt|hlo)", re.DOTALL
-    ),
-)
-"""The module before the first pass, and after the last: of a device, `sm_9.0a_gpu_`, `gfx942_gpu_`, or of none."""
-
-FIRST: Final = "before_optimizations"
-LAST: Final = "after_optimizations"
 UNNAMED: Final = "no dump by its name"
 """What stands for the pass of a module whose file has no name of a dump."""
 
@@ -105,13 +91,14 @@ def find_dumps(folder: Path) -> list[Dumps]:
     for path in sorted(folder.iterdir()):
         # A link that leads nowhere is one, too: whoever reads it says so. A pipe or a device is left alone.
         is_there = path.is_file() or (path.is_symlink() and not path.exists())
-        for order, module, dump in _read_name(path) if is_there else ():
-            numbered.setdefault(module, []).append((order, path.name, dump))
-    found = []
+        if is_there and (found := place_of(without_packing(path.name))) is not None:
+            dump = Dump(path, found.pipeline, found.after)
+            numbered.setdefault(found.module, []).append((found.order, path.name, dump))
+    modules = []
     for module, rows in numbered.items():
         rows.sort(key=lambda row: row[:2])
-        found.append(_without_repeats(module, [dump for _, _, dump in rows]))
-    if not any(len(d.dumps) + d.repeated > 1 for d in found):
+        modules.append(_without_repeats(module, [dump for _, _, dump in rows]))
+    if not any(len(d.dumps) + d.repeated > 1 for d in modules):
         raise BadInput(
             f"{folder} holds no pass dumps; XLA writes them with "
             "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*'"
@@ -119,20 +106,8 @@ def find_dumps(folder: Path) -> list[Dumps]:
     known = {dump.path for rows in numbered.values() for _, _, dump in rows}
     for source in inputs_in(folder):
         if source.kind == "hlo" and (path := Path(source.name)) not in known:
-            found.append(Dumps(path.relative_to(folder).as_posix(), (Dump(path, "", UNNAMED),), ()))
-    return sorted(found, key=lambda d: d.module)
-
-
-def _read_name(path: Path) -> Iterator[tuple[int, str, Dump]]:
-    """(order, module, dump) where the name is that of a dump."""
-    name = without_packing(path.name)
-    if numbered := _NUMBERED.fullmatch(name):
-        yield int(numbered["number"]), numbered["module"] or "", Dump(path, numbered["pipeline"], numbered["after"])
-        return
-    for end, order, label in zip(_ENDS, (-1, 1 << 30), (FIRST, LAST), strict=True):
-        if found := end.fullmatch(name):
-            yield order, found["module"] or "", Dump(path, "", label)
-            return
+            modules.append(Dumps(path.relative_to(folder).as_posix(), (Dump(path, "", UNNAMED),), ()))
+    return sorted(modules, key=lambda d: d.module)
 
 
 def _without_repeats(module: str, dumps: Sequence[Dump]) -> Dumps:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from hloproof.engines.store import DAMAGED, Store
 from hloproof.equivalence.answer import Tier
 from hloproof.models.errors import InputError
-from hloproof.pipeline.pass_dumps import FIRST, LAST, UNNAMED, Change, Dumps
+from hloproof.pipeline.pass_dumps import UNNAMED, Change, Dumps
 from hloproof.pipeline.prover import Progress
 from hloproof.pipeline.record_cache import source_digest
 from hloproof.processes.pool import work_on
@@ -238,4 +238,4 @@ class _Cache:
         self._store.close()
 
 
-__all__ = ["FIRST", "LAST", "WHOLE", "Compilation", "JudgedChange", "PassOptions", "validate"]
+__all__ = ["WHOLE", "Compilation", "JudgedChange", "PassOptions", "validate"]

@@ -13,6 +13,7 @@ from typing import Final
 
 from hloproof.models.errors import InputError
 from hloproof.models.line_ends import with_line_ends
+from hloproof.pipeline.dump_names import place_of
 from hloproof.results.errors import BadInput
 from hloproof.results.files import LARGEST, STANDARD_INPUT, read_named
 
@@ -134,8 +135,9 @@ def find_sources(
 ) -> list[Source]:
     """The files named and the files of known suffix inside the folders named, each once, in stable order.
 
-    Of a folder's `.txt` files those are taken that hold an HLO module: a folder of dumps has reports, memory plans and
-    machine code beside the modules; of the `.pb` files that are not named `*.hlo.pb`, those that can be read as one.
+    Of a folder's `.txt` files those are taken that hold an HLO module, or nothing at all where by their names they are
+    to hold one: a folder of dumps has reports, memory plans and machine code beside the modules. Of `.pb` files that
+    are not named `*.hlo.pb`, those are taken that can be read as one.
     `include` and `exclude` are patterns as of a shell, for paths below the folders.
 
     Raises BadInput for a missing path, a named file of unknown suffix (unless `kind` says what it is) and a folder
@@ -285,7 +287,9 @@ def _holds_a_module(place: Path) -> bool:
         # Letters of two or four bytes, too: whoever reads it says that it is no UTF-8, rather than pass it over.
         text = with_line_ends(head.replace(b"\0", b"").decode("utf-8", "replace").lstrip("\ufeff\ufffd"))
         bare = _COMMENTS.sub("", text).strip()
-        if whole or bare:
+        if whole and not bare:  # a disk was full, or a machine was switched off: whoever reads it says so
+            return place_of(without_packing(place.name)) is not None
+        if bare:
             return _MODULE.search(bare) is not None or _BEGINNING.match(bare) is not None
         size *= 16  # nothing but a comment until here
 
