@@ -20,7 +20,7 @@ from hloproof.models.hlo.module import Instruction, Module
 from hloproof.models.hlo.shape import leaves
 from hloproof.models.hlo.text.lexer import Scanner
 
-Kind = Literal["silent", "read", "promise", "unknown"]
+Kind = Literal["silent", "read", "promise", "empty", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,12 @@ fusion | promise | fusion_backend_config.dynamic_memcpy_config | which bytes a c
 @asynchronous | silent | is_sync | when it runs; liveness reads it
 while | read | known_trip_count known_init_step known_induction_variable | a promise, which `trip_count` reads
 while | read | dynamic_variable_tuple_indices | the same
+while | empty | dynamic_variables | not known where there are any
 @slice | promise | dynamic_slice_config | which bytes a copy in its place reads or writes in each turn of a loop
 """
 """Opcodes, what becomes of a name, the names, and why: names of fields at the top of a `backend_config`, or below
-one of these. Of a name that stands here without a dot everything below is meant."""
+one of these. Of a name that stands here without a dot everything below is meant. Of one that is `empty` it is known
+only that an empty list says nothing."""
 
 FRONTEND: Final = """
 * | silent | xla.sdy.* | where parts of arrays lie
@@ -121,7 +123,7 @@ def rows_of(table: str) -> tuple[NamesRow, ...]:
     out: list[NamesRow] = []
     for line in table.strip().splitlines():
         opcodes, kind, names, _ = (part.strip() for part in line.split(" | "))
-        assert kind in ("silent", "read", "promise")
+        assert kind in ("silent", "read", "promise", "empty")
         out.append(NamesRow(opcodes, kind, tuple(names.split())))  # type: ignore[arg-type]
     return tuple(out)
 
@@ -304,7 +306,7 @@ def _counted(opcode: str, name: str, value: Any) -> list[Beside]:
         return []
     if kind == "promise":
         return [] if value is None else [_said(_as_known(name), "promise", value)]
-    if _is_default(value) and kind != "read":
+    if kind == "empty" and value == []:
         return []
     if isinstance(value, dict) and _leads_on(opcode, name) and not any("." in inner for inner in value):
         return [b for inner, v in value.items() for b in _counted(opcode, f"{name}.{inner}", v)]
@@ -344,11 +346,6 @@ def _as_known(name: str) -> str:
 
 def _said(name: str, kind: Literal["promise", "unknown"], value: Any) -> Beside:
     return Beside(f"backend_config.{name}", kind, json.dumps(value, sort_keys=True))
-
-
-def _is_default(value: Any) -> bool:
-    """Whether a field of this value is one that is left out. A message that is there and empty is not."""
-    return value is None or value in ("", "0", [], False)
 
 
 _KEY: Final = re.compile(r"[^\s={},\"]+")

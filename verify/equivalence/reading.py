@@ -152,7 +152,7 @@ class GraphReader(OperationReader):
             return self.computation(self.called(i)[0], given, level, path, self.standing)
         if step == "start":
             return Pending(self.started(i, sugar[0] if sugar else "", given, computation, level, path))
-        if step in ("update", "done"):
+        if step in ("update", "done") or opcode in ("all-gather-done", "collective-permute-done"):
             if not isinstance(given[0], Pending):
                 raise NotModelled("an asynchronous operation whose start is out of sight")
             self.ended(i, given, computation, path)
@@ -163,11 +163,6 @@ class GraphReader(OperationReader):
             return Pending(self.collective(i, opcode.removesuffix("-start"), given, path))
         if opcode == "all-reduce-start":
             return self.collective(i, "all-reduce", given, path)
-        if opcode in ("all-gather-done", "collective-permute-done"):
-            if not isinstance(given[0], Pending):
-                raise NotModelled("an asynchronous operation whose start is out of sight")
-            self.ended(i, given, computation, path)
-            return given[0].result
         if opcode == "conditional":
             return self.conditional(i, given, level, path)
         if opcode == "while":
