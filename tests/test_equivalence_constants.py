@@ -345,6 +345,16 @@ def test_a_total_order_of_constants_hangs_on_no_sign_of_a_zero(
     (proved if sound else unproved)(made, constant("pred[]", result), "exact")
 
 
+@pytest.mark.parametrize(("least", "sound"), [("nan", False), ("-inf", True)])
+def test_a_total_order_of_arrays_of_constants_hangs_on_no_nan(least: str, sound: bool) -> None:
+    made = entry(
+        f"x = f32[2] constant({{{least}, 1}})",
+        "y = f32[2] constant({2, 3})",
+        "ROOT r = pred[2] compare(x, y), direction=GT, type=TOTALORDER",
+    )
+    (proved if sound else unproved)(made, constant("pred[2]", f"{{{'false' if sound else 'true'}, false}}"), "exact")
+
+
 @pytest.mark.parametrize(("zero", "sound"), [("-0.0", False), ("0.0", True)])
 def test_a_sort_of_constants_in_total_order_hangs_on_no_sign_of_a_zero(zero: str, sound: bool) -> None:
     below = "f { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = pred[] compare(a, b), direction=LT"
