@@ -31,7 +31,7 @@ def contracted(given: str, to: str, size: int, more: str = "") -> tuple[str, str
 
 
 @pytest.mark.parametrize("size", [1, 2])
-@pytest.mark.parametrize(("given", "to"), [("c64", "f32"), ("f32", "pred"), ("s32", "pred")])
+@pytest.mark.parametrize(("given", "to"), [("c64", "f32"), ("f32", "pred"), ("s32", "pred"), ("f32", "s32")])
 def test_a_contraction_that_loses_parts_is_no_sum_of_what_is_left(given: str, to: str, size: int) -> None:
     """(1 + i) * (1 - i) is 2, and 1 * 1 is 1; 0.5 * 2 - 1 * 1 is zero, and true * true or true * true is true."""
     unproved(*contracted(given, to, size), "rounding")
@@ -56,6 +56,17 @@ def test_factors_that_are_rounded_are_so_over_one_point_too(given: str, to: str,
     before, after = contracted(given, to, size, more)
     unproved(before, after, "real")
     proved(before, after, "rounding")
+
+
+@pytest.mark.parametrize(("given", "to", "sound"), [("c64", "f32", False), ("f32", "s32", False), ("s8", "s32", True)])
+def test_a_convolution_that_loses_parts_is_no_sum_of_what_is_left(given: str, to: str, sound: bool) -> None:
+    """0.5 * 2 is 1, and 0 * 2 is 0."""
+    lines = (f"x = {given}[1,2,1] parameter(0)", f"w = {given}[2,1,1] parameter(1)")
+    window = "window={size=2}, dim_labels=b0f_0io->b0f"
+    made = entry(*lines, f"ROOT r = {to}[1,1,1] convolution(x, w), {window}")
+    narrow = (f"u = {to}[1,2,1] convert(x)", f"v = {to}[2,1,1] convert(w)")
+    after = entry(*lines, *narrow, f"ROOT r = {to}[1,1,1] convolution(u, v), {window}")
+    (proved if sound else unproved)(made, after, "real")
 
 
 SINES = ("w = f32[4] sine(k)", "d = f32[4] subtract(p, w)", "ROOT r = f32[4] add(d, w)")

@@ -48,13 +48,11 @@ def literal_key(text: str, shape: ArrayShape, place: tuple[Any, ...]) -> tuple[A
 def _read_otherwise(text: str, shape: ArrayShape) -> bool:
     """Whether XLA reads other bits than are written, or those of a NaN that no number here holds.
 
-    A complex number with a NaN for its real part is NaN in both; an infinity is a NaN with a sign where the type has
-    none; small scales are rounded otherwise.
+    An infinity is a NaN with a sign where the type has none; small scales are rounded otherwise.
     """
     kind = shape.element_type
     return (
         _OWN_NAN.search(text) is not None
-        or (kind in COMPLEX and "nan" in text)
         or (kind in _WITHOUT_INFINITY and "inf" in text)
         or (
             kind == "f8e8m0fnu"
