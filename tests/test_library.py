@@ -137,3 +137,15 @@ def test_a_notebook_runs_and_shows_each_of_its_cells() -> None:
 
 def test_text_on_one_long_line_is_no_path() -> None:
     assert hloproof.check(TRANSPOSE + ', metadata={op_name="' + "x" * 5000 + '"}')
+
+
+WITHOUT_A_VALUE = "(d0) -> (d0 + 0 * (4 floordiv d0)), domain: d0 in [{}, 3]"
+
+
+@pytest.mark.parametrize("other", ["(d0) -> (d0), domain: d0 in [0, 3]", WITHOUT_A_VALUE.format(0)])
+def test_what_has_no_value_lies_in_nothing(other: str) -> None:
+    """Written alike or not: a division by zero is an error, told as that of `equal` is."""
+    for maps in ((WITHOUT_A_VALUE.format(0), other), (other, WITHOUT_A_VALUE.format(0))):
+        with pytest.raises(hloproof.InputError, match="division by zero"):
+            hloproof.included(*maps)
+    assert hloproof.included(WITHOUT_A_VALUE.format(1), "(d0) -> (d0), domain: d0 in [0, 3]")

@@ -7,6 +7,7 @@ from time import monotonic
 
 import pytest
 
+from hloproof.engines.door import How
 from hloproof.logic.formula import Formula, eq, le, lt
 from hloproof.models.expressions.expr import Const, Expr, Var, maximum, minimum
 from hloproof.models.tensor_rules.text import parse_tensor_rules
@@ -160,3 +161,15 @@ def test_a_fold_over_less_than_nothing_is_none() -> None:
 def test_folds_are_over_ranges_of_their_own(left: Term, right: Term, equal: bool) -> None:
     facts = Facts(monotonic() + 60)
     assert TermEquality(facts).equal(left, right, (le(1, n),)) is equal
+
+
+@pytest.mark.parametrize("goal", [le(1, a), le(0, a), le(0, a + b)])
+def test_what_a_fact_says_two_engines_say_too(goal: Formula) -> None:
+    """Under cross-checking: that sizes are above zero, what decides a minimum, and what is asked by itself."""
+    given = (le(1, a), le(1, b), le(a, b))
+    for cross in (False, True):
+        asked = [Facts(monotonic() + 60, How(cross=cross)) for _ in range(3)]
+        assert asked[0].follows(given, goal)
+        assert asked[1].is_positive(given, a)
+        assert asked[2].settled(given, minimum(a, b)) is a
+        assert [len(facts.engines) >= 2 for facts in asked] == [cross] * 3

@@ -129,8 +129,14 @@ def included(inner: str | IndexingMap, outer: str | IndexingMap) -> Compared:
     (True, False)
     """
     from hloproof.claims.maps.dedup import deduplicate
+    from hloproof.claims.maps.rewrite import rewrite
 
-    found = deduplicate((_map(inner), _map(outer)), containment=True)
+    maps = _map(inner), _map(outer)
+    for m in maps:
+        valued = rewrite(m, m)  # a map that has no value somewhere is an error, as it is for `equal`
+        if valued.verdict is not Verdict.PROVED:
+            return Compared(Verdict.UNKNOWN, "included", reason=valued.reason)
+    found = deduplicate(maps, containment=True)
     if 0 in dict(found.empty) or found.same or any(c.map == 0 for c in found.contained):
         return Compared(Verdict.PROVED, "included")
     for apart in found.apart:
