@@ -150,6 +150,28 @@ def _choosing(order: str, inside: str, aside: str = "") -> str:
     return _module([words.get(w) or _line(w) for w in order.split()], before, "replica_count=3")
 
 
+def _decided_by_turns(most: str) -> str:
+    """A branch by how often another loop turns."""
+    parts = (
+        "  st = (s32[], u32[]) parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
+        "  most = u32[] get-tuple-element(st), index=1\n"
+    )
+    loop = (
+        f"fewer {{\n{parts}  c = s32[] convert(most)\n  ROOT l = pred[] compare(k, c), direction=LT\n}}\n"
+        f"next {{\n{parts}  one = s32[] constant(1)\n  j = s32[] add(k, one)\n"
+        "  ROOT r = (s32[], u32[]) tuple(j, most)\n}\n"
+    )
+    lines = [
+        f"most = u32[] {most}",
+        "none = s32[] constant(0)",
+        "i = (s32[], u32[]) tuple(none, most)",
+        "w = (s32[], u32[]) while(i), condition=fewer, body=next",
+        "turned = s32[] get-tuple-element(w), index=0",
+        "q = pred[] compare(turned, one), direction=EQ",
+    ]
+    return _decided(lines, loop)
+
+
 def _ended_behind_its_done(order: str) -> str:
     """A recv in flight that is handed back by the done of its flight, and ended once more."""
     words = {
@@ -667,6 +689,8 @@ CASES: Final = {
         for order, said in (("F D sum s1 S1 E", "unknown"), ("F s1 S1 D E sum", "unknown"), ("F s1 S1 D sum", "proved"))
     },
     "two of a device, one behind the other": (_beside("r1 R1", "start s1a done r1a s1b R1a S1a S1b"), "proved"),
+    "a branch by the turns of a loop that each device counts": (_decided_by_turns("replica-id()"), "unknown"),
+    "a branch by the turns of a loop that the program counts": (_decided_by_turns("parameter(1)"), "proved"),
     "a branch by a sum over groups of two sizes": (_counted("{{0,2,3},{1}}"), "unknown"),
     "a branch by a sum over groups of one size": (_counted("{{0,2},{1,3}}"), "proved"),
     "a branch by a function that asks who runs it": (_mapped("mine"), "unknown"),
