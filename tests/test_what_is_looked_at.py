@@ -11,8 +11,10 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
+from memory_cases import CHAIN, CHAIN_PLAN
 
 from hloproof.cli import run
+from hloproof.engines.certificate import enter
 from hloproof.pipeline import sources
 from hloproof.pipeline.driver import check_hlo, check_text
 from hloproof.pipeline.options import Options, Selection
@@ -472,6 +474,47 @@ def test_a_check_that_is_interrupted_proves_nothing() -> None:
     from hloproof.results.results import Report
 
     assert Checked(Report([])) and not Checked(Report([], interrupted=True))
+
+
+RECHECKED: Mapping[str, tuple[Mapping[str, str | None], str, int]] = {
+    "as it was": ({}, "unsat", 0),
+    "no answer": ({}, "unknown", 3),
+    "a counterexample": ({}, "sat", 1),
+    "one is gone": ({"b.smt2": None}, "unsat", 2),
+    "a proof is gone": ({"b.proof": None}, "unsat", 2),
+    "one is changed": ({"b.smt2": "(check-sat) "}, "unsat", 2),
+    "a proof is changed": ({"b.proof": ""}, "unsat", 2),
+    "one more": ({"c.smt2": "(check-sat)"}, "unsat", 2),
+    "one more proof": ({"c.proof": "()"}, "unsat", 2),
+    "one more rule": ({"c.trule.json": "{}"}, "unsat", 2),
+    "one more note": ({"c.txt": "why"}, "unsat", 0),
+    "changed, and a counterexample": ({"b.smt2": ""}, "sat", 2),
+}
+"""What is done to a folder of certificates, what a solver says then, and the status."""
+
+
+@pytest.mark.parametrize("what", RECHECKED)
+def test_certificates_are_those_that_the_manifest_names(what: str) -> None:
+    changes, said, status = RECHECKED[what]
+    Path("p").mkdir()
+    for name in "ab":
+        enter(Path("p"), {f"{name}.smt2": "(check-sat)", f"{name}.proof": "()"}, "why", ["isl"])
+        Path(f"p/{name}.smt2").write_text("(check-sat)")
+        Path(f"p/{name}.proof").write_text("()")
+    for name, text in changes.items():
+        Path("p", name).unlink() if text is None else Path("p", name).write_text(text)
+    assert run(["recheck", "p", "--solver", f"echo {said}"]) == status
+
+
+def test_the_plan_of_one_module_is_not_judged_beside_two(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("module.hlo").write_text(CHAIN)
+    Path("assignment.txt").write_text(CHAIN_PLAN)
+    assert run(["check", "module.hlo", "--only", "plan"]) == 0
+    Path("module.hlo").write_text(f"{CHAIN}\n// -----\n{ONE}")
+    for more in ((), ("--allow-unknown",)):
+        assert run(["check", "module.hlo", "--only", "plan", *more]) == 3
+        assert "lies beside 2: it is not judged" in capsys.readouterr().out
+    assert run(["check", "module.hlo", "--skip", "plan"]) == 0
 
 
 def test_a_folder_of_no_certificates_proves_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -238,7 +238,7 @@ class _Check:
         if not takes_a_plan(takes):
             return
         modules = parse_modules(text, results.file)
-        if len(modules) != 1 or len(results.modules) != 1:
+        if len(modules) != 1:
             told = f"{file} is the plan of one module, and lies beside {len(modules)}: it is not judged"
             results.others.append(unreadable(results.file, told, Verdict.UNKNOWN))
             return
