@@ -343,28 +343,31 @@ PLANTED = [
         ),
         "hazard-overwrite",
     ),
-    (
-        "a donated parameter is read after the result took its place",
-        text(
-            [
-                "p = f32[8] parameter(0)",
-                "n = f32[8] negate(p)",
-                "b = f32[8] add(n, p)",
-                "ROOT r = (f32[8], f32[8]) tuple(n, b)",
-            ],
-            flags=SCHEDULED + ", input_output_alias={ {0}: (0, {}, must-alias) }",
-        ),
-        text(
-            [
-                "p = f32[8] parameter(0)",
-                "c = f32[8] copy(p)",
-                "n = f32[8] negate(p)",
-                "b = f32[8] add(n, c)",
-                "ROOT r = (f32[8], f32[8]) tuple(n, b)",
-            ],
-            flags=SCHEDULED + ", input_output_alias={ {0}: (0, {}, must-alias) }",
-        ),
-        "hazard-donation",
+    *(
+        (
+            f"a donated parameter is read after the result took its place{kind}",
+            text(
+                [
+                    "p = f32[8] parameter(0)",
+                    "n = f32[8] negate(p)",
+                    "b = f32[8] add(n, p)",
+                    "ROOT r = (f32[8], f32[8]) tuple(n, b)",
+                ],
+                flags=SCHEDULED + f", input_output_alias={{ {{0}}: (0, {{}}{kind}) }}",
+            ),
+            text(
+                [
+                    "p = f32[8] parameter(0)",
+                    "c = f32[8] copy(p)",
+                    "n = f32[8] negate(p)",
+                    "b = f32[8] add(n, c)",
+                    "ROOT r = (f32[8], f32[8]) tuple(n, b)",
+                ],
+                flags=SCHEDULED + f", input_output_alias={{ {{0}}: (0, {{}}{kind}) }}",
+            ),
+            "hazard-donation",
+        )
+        for kind in (", must-alias", ", may-alias", "")
     ),
     (
         "a fused update in place reads what it has overwritten",

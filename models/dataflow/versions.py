@@ -262,14 +262,14 @@ class LocalBuffers:
     def _share_what_the_module_declares(self) -> None:
         if self.computation.name != self.module.entry_name:
             return
-        for output, parameter, must in self.buffers.declared_by_module():
-            if must:
-                for name, at in self.leaves(output.instruction):
-                    if at[: len(output.index)] == output.index:
-                        rest = at[len(output.index) :]
-                        spot = (parameter.instruction, (*parameter.index, *rest))
-                        if spot in self.version:
-                            self._share(spot, (name, at))
+        # may-alias leaves the caller free to keep its parameter; compilers assign one buffer to both all the same.
+        for output, parameter, _ in self.buffers.declared_by_module():
+            for name, at in self.leaves(output.instruction):
+                if at[: len(output.index)] == output.index:
+                    rest = at[len(output.index) :]
+                    spot = (parameter.instruction, (*parameter.index, *rest))
+                    if spot in self.version:
+                        self._share(spot, (name, at))
 
     # -- by buffer --------------------------------------------------------------------------------------------------
 

@@ -307,8 +307,8 @@ _ENTRIES: Final = (
         "hazard-donation",
         "hazard",
         "A donated parameter is not read after its buffer was reused.",
-        "As hazard-overwrite, for buffers that a module's input_output_alias makes a result share with a parameter "
-        "(must-alias).",
+        "As hazard-overwrite, for buffers that a module's input_output_alias makes a result share with a parameter, "
+        "must-alias or may-alias: compilers assign one buffer to both.",
         "the result is made after the last read of the parameter.",
         "the result is made, then the parameter is read.",
     ),

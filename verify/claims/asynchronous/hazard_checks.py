@@ -284,8 +284,8 @@ def overwrite_hazards(scene: Scene) -> Iterator[Judgement]:
         readers, versions = _by_buffer(local)
         donated = {
             local.buffer((p.instruction, (*p.index, *rest[1][len(p.index) :])))
-            for _, p, must in scene.buffers.declared_by_module()
-            if must and local.computation.name == scene.buffers.module.entry_name
+            for _, p, _ in scene.buffers.declared_by_module()
+            if local.computation.name == scene.buffers.module.entry_name
             for rest in local.leaves(p.instruction)
             if rest[1][: len(p.index)] == p.index
         }

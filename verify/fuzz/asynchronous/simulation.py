@@ -124,7 +124,7 @@ class Program:
         self.result = list(self.returned.values())
         parameters = {p.parameter_number: self.values[p.name] for p in computation.parameters}
         for said in declared(module.attributes.get("input_output_alias")) if computation is module.entry else ():
-            if said.kind == "must-alias" and self.scheduled:
+            if self.scheduled:
                 taken = parameters[said.operand][said.operand_index]
                 self._join(taken, self.returned[said.output_index])
                 self.donated.add(taken.buffer)
