@@ -13,8 +13,9 @@ import hloproof
 from hloproof.models.specs.folder import specs_folder
 from hloproof.pipeline.cluster import check_on, cluster_executor
 from hloproof.pipeline.driver import check_sources
+from hloproof.pipeline.folders import find_sources
 from hloproof.pipeline.options import Options, Selection
-from hloproof.pipeline.sources import Source, find_sources
+from hloproof.pipeline.sources import Source
 from hloproof.results.errors import BadInput
 from hloproof.results.results import Report
 from hloproof.results.verdict import Exit, Verdict

@@ -26,8 +26,9 @@ from hloproof.models.rules.rule import Bounded, Condition, ConstraintRule, Expre
 from hloproof.models.rules.text import parse_rules
 from hloproof.pipeline.driver import check
 from hloproof.pipeline.entry_count import COUNTED, check_count
+from hloproof.pipeline.folders import find_sources
 from hloproof.pipeline.items import ITEM_KINDS
-from hloproof.pipeline.sources import KINDS, SUFFIXES, find_sources
+from hloproof.pipeline.sources import KINDS, SUFFIXES
 from hloproof.results.verdict import Verdict
 
 SPECS = Path(__file__).parents[1] / "specs"

@@ -83,7 +83,7 @@ def test_buffers_are_checked_alone_and_in_folders_without_text(tmp_path: Path) -
     path = tmp_path / "m.before_optimizations.hlo.pb"
     path.write_bytes(buffer("f4.before"))
     assert run(["check", str(path), "--no-cache", "-q"]) == 0
-    from hloproof.pipeline.sources import find_sources
+    from hloproof.pipeline.folders import find_sources
 
     assert [Path(s.name).name for s in find_sources([str(tmp_path)])] == [path.name]
     (tmp_path / "m.before_optimizations.txt").write_text("HloModule m\n")
@@ -101,7 +101,7 @@ def test_buffers_are_checked_alone_and_in_folders_without_text(tmp_path: Path) -
 @pytest.mark.parametrize("name", ["n.pb", "n.pb.gz", "n.PB", "n.snapshot.pb"])
 def test_a_buffer_of_another_name_is_a_module_where_it_can_be_read_as_one(name: str, tmp_path: Path) -> None:
     """All that was not named `*.hlo.pb` was passed over in folders."""
-    from hloproof.pipeline.sources import find_sources
+    from hloproof.pipeline.folders import find_sources
 
     data = buffer("f4.before")
     (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)

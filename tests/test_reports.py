@@ -7,6 +7,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from report_sample import instruction, sample
@@ -111,7 +112,28 @@ def test_junit_is_read_back_by_an_independent_reader() -> None:
     assert [(s.tests, s.failures, s.errors, s.skipped) for s in suites] == [(5, 1, 0, 2), (4, 3, 0, 0), (1, 0, 1, 0)]
 
 
-def test_junit_skips_what_is_unknown() -> None:
+@pytest.mark.parametrize("claim", ["definition", "async-chain", "input"])
+@pytest.mark.parametrize("verdict", Verdict)
+def test_junit_fails_where_the_status_does(verdict: Verdict, claim: str) -> None:
+    """What is unknown, and counts, was skipped there, beside status 3."""
+    found = OperationVerdicts((Found(claim=claim, verdict=verdict, reason="why"),))
+    module = ModuleResults("m", [InstructionResult("e", instruction("x", "x", 2), found)])
+    report = Report([FileResults("m.hlo", "hlo", modules=[module])])
+    known = tuple(KnownFinding(fingerprint(r), str(verdict), "x") for r in report.records(undecided_only=True))
+    for policy in (
+        Policy(),
+        Policy(strict=True),
+        Policy(allow_unknown=True),
+        Policy(severity={claim: "warning"}),
+        Policy(severity={claim: "off"}),
+        Policy(baseline=known),
+    ):
+        judged = judge(report, policy)
+        suite = ElementTree.fromstring("".join(FORMATS["junit"](judged, Style())))
+        assert bool(suite.findall(".//failure") + suite.findall(".//error")) == (judged.exit_status() is not Exit.OK)
+
+
+def test_junit_skips_what_is_unknown_of_our_reading() -> None:
     junitparser = pytest.importorskip("junitparser")
     unknown = OperationVerdicts((Found(claim="definition", verdict=Verdict.UNKNOWN, reason="opcode x"),))
     module = ModuleResults("m", [InstructionResult("e", instruction("x", "x", 2), unknown)])

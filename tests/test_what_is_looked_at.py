@@ -15,11 +15,11 @@ from memory_cases import CHAIN, CHAIN_PLAN
 
 from hloproof.cli import run
 from hloproof.engines.certificate import enter
-from hloproof.pipeline import sources
+from hloproof.pipeline import folders
 from hloproof.pipeline.driver import check_hlo, check_text
+from hloproof.pipeline.folders import find_sources
 from hloproof.pipeline.options import Options, Selection
 from hloproof.pipeline.pass_dumps import find_dumps
-from hloproof.pipeline.sources import find_sources
 from hloproof.results.errors import BadInput
 from hloproof.results.results import worst
 from hloproof.results.verdict import Verdict
@@ -189,7 +189,7 @@ def test_folders_that_link_to_each_other_come_to_an_end(
         for other in range(6):
             Path(f"d/{one}/{other}").symlink_to(f"../{other}")
     Path("d/a.hlo").write_text(ONE)
-    monkeypatch.setattr(sources, "_LINKED", 100)
+    monkeypatch.setattr(folders, "_LINKED", 100)
     assert run(["check", "d"]) == 2 and "behind links" in capsys.readouterr().err
 
 

@@ -12,6 +12,7 @@ from hloproof.commands.check import check_options, checked, merged
 from hloproof.results.errors import BadInput
 from hloproof.results.findings import KnownFinding
 from hloproof.results.plain import say
+from hloproof.results.results import exit_status
 from hloproof.results.subject import not_looked_at
 from hloproof.results.verdict import Exit, Verdict
 
@@ -39,7 +40,7 @@ def command(write: Path, **given: Any) -> int:
     for r in report.records(undecided_only=True):
         if r.verdict is Verdict.INTERNAL or not_looked_at(r):
             say(f"{r.file}: {r.verdict}: {r.reason}: {write} is left as it was", err=True)
-            return int(Exit.INTERNAL if r.verdict is Verdict.INTERNAL else Exit.UNKNOWN)
+            return int(exit_status({r.verdict}))
     write_file(write, chunks(report, before))
     say(f"{write}: {_told(before, read(write))}")
     return int(Exit.OK)

@@ -13,8 +13,9 @@ import click
 
 from hloproof.commands.limits import SECONDS
 from hloproof.models.stages import Run, running, stage
+from hloproof.pipeline.folders import find_sources, told
 from hloproof.pipeline.options import Options, Selection
-from hloproof.pipeline.sources import KINDS, find_sources
+from hloproof.pipeline.sources import KINDS
 from hloproof.processes.age import age
 from hloproof.report.destinations import FORMATS
 from hloproof.results.errors import BadInput
@@ -204,10 +205,16 @@ def checked(settings: dict[str, Any], quiet: bool) -> Any:
 
             if options.certify is not None:
                 raise BadInput("--certify: certificates are written where a check runs, and none on a --cluster")
-            sources = find_sources(settings["paths"], options.kind, options.include, options.exclude)
+            others: list[str] = []
+            sources = find_sources(settings["paths"], options.kind, options.include, options.exclude, others)
             with cluster_executor(settings["cluster"]) as executor:
-                return check_on(executor, sources, options, progress)
-        return check(settings["paths"], options, progress)
+                report = check_on(executor, sources, options, progress)
+            report.passed_over += others
+        else:
+            report = check(settings["paths"], options, progress)
+    if report.passed_over and not quiet:
+        say(told(report.passed_over), err=True)
+    return report
 
 
 def _output(text: str) -> tuple[str, Path]:

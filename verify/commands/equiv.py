@@ -44,7 +44,7 @@ def command(
     from hloproof.queries.equivalence import compare, one_module, tier_named
     from hloproof.report.equivalence import text_lines
     from hloproof.results.files import write_file
-    from hloproof.results.verdict import Exit, Verdict
+    from hloproof.results.results import exit_status
 
     if before == after == "-":
         raise click.UsageError("Only one of the two can be standard input.")
@@ -68,5 +68,4 @@ def command(
     else:
         for line in text_lines(answer, before, after):
             say(line)
-    ends = {Verdict.PROVED: Exit.OK, Verdict.REFUTED: Exit.REFUTED, Verdict.INTERNAL: Exit.INTERNAL}
-    return int(ends.get(answer.verdict, Exit.UNKNOWN))
+    return int(exit_status({answer.verdict}))

@@ -13,6 +13,7 @@ from hloproof.commands.limits import SECONDS
 from hloproof.pipeline.options import Selection
 from hloproof.report.destinations import FORMATS
 from hloproof.results.errors import BadInput
+from hloproof.results.plain import say
 
 
 @click.command(
@@ -49,6 +50,7 @@ def command(path: str, assignment: str | None, form: str, svg: Path | None, **gi
     (*after_optimizations-buffer-assignment.txt) or named as ASSIGNMENT; or a folder of such dumps.
     """
     from hloproof.claims.catalogue import unknown_name
+    from hloproof.pipeline.folders import told
     from hloproof.pipeline.memory_plans import Plans, check_plans, takes_a_plan
     from hloproof.report.destinations import Style, write_standard_output
     from hloproof.results.baseline import read
@@ -60,7 +62,10 @@ def command(path: str, assignment: str | None, form: str, svg: Path | None, **gi
     selection = Selection(given["only"], given["skip"])
     if not takes_a_plan(selection.takes_claim):
         raise BadInput("none of the claims that are asked for is about memory plans; `hloproof claims` lists them")
-    pairs = _pairs(path, assignment)
+    others: list[str] = []
+    pairs = _pairs(path, assignment, others)
+    if others and not given["quiet"]:
+        say(told(others), err=True)
     if svg is not None and len(pairs) != 1:
         raise BadInput(f"{path}: --svg draws one plan, and here are {len(pairs)}")
     report = check_plans(pairs, Plans(given["budget"], selection, given["cross"]), given["jobs"])
@@ -76,14 +81,14 @@ def command(path: str, assignment: str | None, form: str, svg: Path | None, **gi
     return int(judged.exit_status())
 
 
-def _pairs(path: str, assignment: str | None) -> list[tuple[str, str]]:
-    """Modules with their plans. Raises BadInput where there is none."""
+def _pairs(path: str, assignment: str | None, others: list[str]) -> list[tuple[str, str]]:
+    """Modules with their plans, and what is passed over in a folder. Raises BadInput where there is none."""
     from hloproof.pipeline.memory_plans import plan_beside, plans_in
 
     if assignment is not None:
         return [(path, assignment)]
     if Path(path).is_dir():
-        found = list(plans_in(path))
+        found = list(plans_in(path, others))
         if not found:
             raise BadInput(f"{path}: no memory plan in this folder; looked for *-buffer-assignment.txt beside modules")
         return found

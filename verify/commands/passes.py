@@ -62,12 +62,14 @@ def command(
     from tempfile import TemporaryDirectory
 
     from hloproof.engines.store import default_path
+    from hloproof.pipeline.folders import told
     from hloproof.pipeline.pass_dumps import find_dumps, run_with_dumps
     from hloproof.pipeline.passes import PassOptions, validate
     from hloproof.pipeline.progress import progress_bar
     from hloproof.queries.equivalence import tier_named
     from hloproof.report.passes import as_json, text_lines
-    from hloproof.results.verdict import Exit
+    from hloproof.results.results import exit_status
+    from hloproof.results.verdict import Verdict
 
     program: list[str] = ctx.obj or []
     if bool(program) == (folder is not None):
@@ -77,7 +79,10 @@ def command(
             folder = keep or Path(stack.enter_context(TemporaryDirectory(prefix="hloproof-")))
             run_with_dumps(program, folder)
         assert folder is not None
-        modules = [d for d in find_dumps(folder) if only in d.module]
+        others: list[str] = []
+        modules = [d for d in find_dumps(folder, others) if only in d.module]
+        if others:
+            say(told(others), err=True)
         if not modules:
             raise click.ClickException(f"no module of {folder} has {only!r} in its name")
         if since and not any(d.has(since) for d in modules):
@@ -98,10 +103,4 @@ def command(
             say(line)
         if program and keep is None and found.verdicts - {"proved"}:
             say("The dumps are removed; --keep DIR leaves them there.")
-    if found.interrupted:
-        return int(Exit.INTERRUPTED)
-    if "internal" in found.verdicts:
-        return int(Exit.INTERNAL)
-    if "refuted" in found.verdicts:
-        return int(Exit.REFUTED)
-    return int(Exit.UNKNOWN if "unknown" in found.verdicts else Exit.OK)
+    return int(exit_status(map(Verdict, found.verdicts), interrupted=found.interrupted))

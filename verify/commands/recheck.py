@@ -33,7 +33,8 @@ def command(folder: Path, solver: str | None, seconds: float, quiet: bool) -> in
     from hloproof.engines.certificate import recheck
     from hloproof.queries.certificates import recheck_tensor_rules
     from hloproof.results.files import read_bytes
-    from hloproof.results.verdict import Exit
+    from hloproof.results.results import exit_status
+    from hloproof.results.verdict import Verdict
 
     states: Counter[str] = Counter()
     said: set[str] = set()
@@ -61,18 +62,15 @@ def command(folder: Path, solver: str | None, seconds: float, quiet: bool) -> in
     if not states:
         raise click.ClickException(f"{folder} has no certificates: its manifest names none")
     say(", ".join(f"{n} {state}" for state, n in sorted(states.items())))
-    if states.keys() & {"tampered", "missing", "not listed"}:
-        return int(Exit.BAD_INPUT)
-    if "sat" in said:
-        return int(Exit.REFUTED)
-    return int(Exit.UNKNOWN if said else Exit.OK)
+    verdicts = [Verdict.REFUTED if word == "sat" else Verdict.UNKNOWN for word in said]
+    return int(exit_status(verdicts, bool(states.keys() - {"proved", "not proved"})))
 
 
 def _equivalence(file: Path) -> int:
     from hloproof.queries.certificates import recheck_text
     from hloproof.results.files import read_file
-    from hloproof.results.verdict import Exit, Verdict
+    from hloproof.results.results import exit_status
 
     result = recheck_text(read_file(file), str(file))
     say(f"{file}: {result.verdict}{f': {result.reason}' if result.reason else ''}")
-    return int(Exit.OK if result.verdict is Verdict.PROVED else Exit.UNKNOWN)
+    return int(exit_status({result.verdict}))

@@ -16,11 +16,12 @@ from hloproof.models.stages import OutOfTime, checkpoint, inside, running, secon
 from hloproof.pipeline.engine_run import Stages, batch_engine, how_of, warm_engine
 from hloproof.pipeline.entry_count import check_count
 from hloproof.pipeline.file_cache import FileCache
+from hloproof.pipeline.folders import find_sources
 from hloproof.pipeline.items import ITEM_KINDS, Item, judge_items, undecided, unreadable
 from hloproof.pipeline.memory_plans import plan_beside, takes_a_plan
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Progress, Prover
-from hloproof.pipeline.sources import Source, find_sources
+from hloproof.pipeline.sources import Source
 from hloproof.processes.alarm import at_most
 from hloproof.results.errors import BadInput
 from hloproof.results.expectation import expects, met_error, sections, settle
@@ -40,13 +41,16 @@ def check(paths: str | Iterable[str], options: Options | None = None, progress: 
     known so far and is marked as interrupted.
     """
     options = options or Options()
-    return check_sources(_named([paths] if isinstance(paths, str) else paths, options), options, progress)
+    others: list[str] = []
+    report = check_sources(_named([paths] if isinstance(paths, str) else paths, options, others), options, progress)
+    report.passed_over += others
+    return report
 
 
-def _named(paths: Iterable[str], options: Options) -> Iterator[Source]:
-    """The sources, looked for when the first is asked for."""
+def _named(paths: Iterable[str], options: Options, others: list[str]) -> Iterator[Source]:
+    """The sources, looked for when the first is asked for, and what is passed over."""
     with stage("finding files"):
-        found = find_sources(paths, options.kind, options.include, options.exclude)
+        found = find_sources(paths, options.kind, options.include, options.exclude, others)
     yield from found
 
 

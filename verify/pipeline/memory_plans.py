@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from hloproof.claims.asynchronous.judgement import by_instruction
 from hloproof.engines.door import HOW, How
@@ -19,9 +18,10 @@ from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module
 from hloproof.models.memory.assignment import BufferAssignment, parse_assignment
 from hloproof.models.stages import OutOfTime, Run, running
+from hloproof.pipeline.folders import PLAN, entries, plan_of_module
 from hloproof.pipeline.items import unreadable
 from hloproof.pipeline.options import Selection
-from hloproof.pipeline.sources import PACKED, Source, all_below, module_name, suffix_of, without_packing
+from hloproof.pipeline.sources import Source, module_name, suffix_of, without_packing
 from hloproof.processes.alarm import at_most
 from hloproof.processes.pool import work_on
 from hloproof.results.errors import BadInput
@@ -58,18 +58,8 @@ def check_plan(
 def plan_beside(module: str) -> str | None:
     """The path of the plan that lies beside a module's file; None where there is none."""
     place = Path(module)
-    stem = module_name(place)
-    plain = [f"{stem}{_PLAN}", *(["assignment.txt"] if stem == "module" else [])]
-    # A link that leads nowhere is one, too: whoever reads it says so.
-    found = next((p for n in plain for e in ("", *PACKED) if stem and _is_there(p := place.with_name(n + e))), None)
+    found = plan_of_module(place.with_name(module_name(place)))
     return None if found is None else str(found)
-
-
-_PLAN: Final = "-buffer-assignment.txt"
-
-
-def _is_there(place: Path) -> bool:
-    return place.is_file() or (place.is_symlink() and not place.exists())
 
 
 def takes_a_plan(takes: Callable[[str], bool]) -> bool:
@@ -77,22 +67,28 @@ def takes_a_plan(takes: Callable[[str], bool]) -> bool:
     return any(map(takes, CLAIMS))
 
 
-def plans_in(folder: str) -> Iterator[tuple[str, str]]:
+def plans_in(folder: str, others: list[str] | None = None) -> Iterator[tuple[str, str]]:
     """The modules below a folder that have a plan beside them, with it, in the order of their names: as text where they
-    are both text and protocol buffer. A plan whose module is not there comes with the name that its text would have."""
-    places = all_below(Path(folder))
+    are both text and protocol buffer. A plan whose module is not there comes with the name that its text would have.
+    What is passed over, without being known to be no input, is added to `others`."""
+    inside = entries(Path(folder))
     known: set[str] = set()
     for suffixes in ((".txt", ".hlo"), (".pb",)):
-        for place in places:
-            if suffix_of(place) in suffixes and _is_there(place) and _PLAN not in place.name:
-                plan = plan_beside(str(place))
+        for e in inside:
+            if suffix_of(e.place) in suffixes and e.use != "plan":
+                plan = plan_beside(str(e.place))
                 if plan is not None and plan not in known:
                     known.add(plan)
-                    yield str(place), plan
-    for place in places:
+                    yield str(e.place), plan
+    rest = [e.place for e in inside if e.use == "plan" and str(e.place) not in known]
+    for place in rest:
         plain = str(place.with_name(without_packing(place.name)))
-        if plain.endswith(_PLAN) and str(place) not in known and _is_there(place):
-            yield f"{plain.removesuffix(_PLAN)}.txt", str(place)
+        if plain.lower().endswith(PLAN):
+            yield f"{plain[: -len(PLAN)]}.txt", str(place)
+        elif others is not None:  # what begins as a plan does, and has another name
+            others.append(place.as_posix())
+    if others is not None:
+        others += [e.place.as_posix() for e in inside if e.use == "other"]
 
 
 def check_files(

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Final
 
 from hloproof.pipeline.dump_names import place_of
-from hloproof.pipeline.sources import Source, inputs_in, without_packing
+from hloproof.pipeline.folders import entries
+from hloproof.pipeline.sources import Source, without_packing
 from hloproof.results.errors import BadInput
 
 UNNAMED: Final = "no dump by its name"
@@ -79,21 +80,21 @@ class Dumps:
         return places + [n - 1 for n, d in self.left_out if since in (d.after, d.pipeline)]
 
 
-def find_dumps(folder: Path) -> list[Dumps]:
+def find_dumps(folder: Path, others: list[str] | None = None) -> list[Dumps]:
     """The modules of a folder, by name. What is a module and has no name of a dump is one of its own: nothing says what
-    to compare it with, and it may be what a compiler wrote last.
+    to compare it with, and it may be what a compiler wrote last. What is passed over, without being known to be no
+    input, is added to `others`.
 
     Raises BadInput when it is no folder or holds no dumps.
     """
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such folder")
+    inside = entries(folder)
     numbered: dict[str, list[tuple[int, str, Dump]]] = {}
-    for path in sorted(folder.iterdir()):
-        # A link that leads nowhere is one, too: whoever reads it says so. A pipe or a device is left alone.
-        is_there = path.is_file() or (path.is_symlink() and not path.exists())
-        if is_there and (found := place_of(without_packing(path.name))) is not None:
-            dump = Dump(path, found.pipeline, found.after)
-            numbered.setdefault(found.module, []).append((found.order, path.name, dump))
+    for e in inside:
+        if e.place.parent == folder and (found := place_of(without_packing(e.place.name))) is not None:
+            dump = Dump(e.place, found.pipeline, found.after)
+            numbered.setdefault(found.module, []).append((found.order, e.place.name, dump))
     modules = []
     for module, rows in numbered.items():
         rows.sort(key=lambda row: row[:2])
@@ -104,9 +105,11 @@ def find_dumps(folder: Path) -> list[Dumps]:
             "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*'"
         )
     known = {dump.path for rows in numbered.values() for _, _, dump in rows}
-    for source in inputs_in(folder):
-        if source.kind == "hlo" and (path := Path(source.name)) not in known:
-            modules.append(Dumps(path.relative_to(folder).as_posix(), (Dump(path, "", UNNAMED),), ()))
+    for e in inside:
+        if e.use == "input" and e.source.kind == "hlo" and e.place not in known:
+            modules.append(Dumps(e.place.relative_to(folder).as_posix(), (Dump(e.place, "", UNNAMED),), ()))
+    if others is not None:
+        others += [e.place.as_posix() for e in inside if e.use == "other" and e.place not in known]
     return sorted(modules, key=lambda d: d.module)
 
 

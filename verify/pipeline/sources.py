@@ -1,21 +1,17 @@
-"""Which files a check reads, and as what: one table from suffix to kind."""
+"""A file to check, and how its text is read: one table from suffix to kind. What lies in a folder: `folders.py`."""
 
 from __future__ import annotations
 
-import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final
 
-from hloproof.models.errors import InputError
 from hloproof.models.line_ends import with_line_ends
-from hloproof.pipeline.dump_names import place_of
 from hloproof.results.errors import BadInput
-from hloproof.results.files import LARGEST, STANDARD_INPUT, read_named
+from hloproof.results.files import LARGEST, read_named
 
 SUFFIXES: Final[dict[str, str]] = {
     ".hlo": "hlo",
@@ -130,113 +126,15 @@ def _control_bytes(head: bytes) -> int:
     return sum(1 for b in head if b < 9 or 13 < b < 32)
 
 
-def find_sources(
-    paths: Iterable[str], kind: str | None = None, include: Sequence[str] = (), exclude: Sequence[str] = ()
-) -> list[Source]:
-    """The files named and the files of known suffix inside the folders named, each once, in stable order.
-
-    Of a folder's `.txt` files those are taken that hold an HLO module, or nothing at all where by their names they are
-    to hold one: a folder of dumps has reports, memory plans and machine code beside the modules. Of `.pb` files that
-    are not named `*.hlo.pb`, those are taken that can be read as one.
-    `include` and `exclude` are patterns as of a shell, for paths below the folders.
-
-    Raises BadInput for a missing path, a named file of unknown suffix (unless `kind` says what it is) and a folder
-    without any input.
-    """
-    found: dict[str, Source] = {}
-    for path in paths:
-        if path == STANDARD_INPUT:
-            found[path] = Source(path, kind or "hlo")
-            continue
-        place = Path(path)
-        if not path:  # a variable of a shell that nobody has set; `Path` takes it for the working folder
-            raise BadInput("an empty name is no file or folder")
-        if place.is_dir():
-            inside = list(inputs_in(place, include, exclude))
-            if not inside:
-                raise BadInput(f"{path}: no input in this folder; looked for {', '.join(SUFFIXES)}")
-            found |= {s.name: s for s in inside}
-        elif place.exists() or place.is_symlink():
-            name = place.as_posix()
-            name = f"./{name}" if name == STANDARD_INPUT else name  # a file of that name
-            found[name] = Source(name, kind or _kind_of(place))
-        else:
-            raise BadInput(f"{path}: no such file or folder")
-    return list(found.values())
-
-
-def inputs_in(folder: Path, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Iterator[Source]:
-    """The files of known suffix below a folder; raises BadInput as `find_sources` does."""
-    for place in all_below(folder):
-        below = place.relative_to(folder).as_posix()
-        if _is_chosen(below, include, exclude) and _is_input(place):
-            suffix = suffix_of(place)
-            if suffix != ".pb" or (_holds_a_buffer(place) and not _is_known_without(place, folder, include, exclude)):
-                yield Source(place.as_posix(), SUFFIXES[suffix])
-
-
-def all_below(folder: Path) -> list[Path]:
-    """What is in a folder and in those inside, in the order of the paths. A link to a folder is one, unless it leads
-    back to where it stands in. Raises BadInput where one cannot be looked into: all in it would be passed over; and
-    where links to folders lead to folders with such links, so that there is no end of ways."""
-    found: list[Path] = []
-    waiting = [(folder, frozenset({folder.resolve()}), False)]
-    linked = 0
-    while waiting:
-        inside, above, is_linked = waiting.pop()
-        linked += is_linked
-        if linked > _LINKED:
-            raise BadInput(f"{folder.as_posix()}: more than {_LINKED} folders behind links; name those to look into")
-        try:
-            places = list(inside.iterdir())
-        except OSError as error:
-            raise BadInput(f"{inside.as_posix()}: {(error.strerror or str(error)).lower()}") from error
-        found += places
-        for place in places:
-            if place.is_dir() and (real := place.resolve()) not in above:
-                waiting.append((place, above | {real}, place.is_symlink()))
-    return sorted(found)
-
-
-_LINKED: Final = 4_000
-"""So many links to folders are followed."""
-
-
-def _is_chosen(below: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
-    if include and not any(fnmatch(below, pattern) for pattern in include):
-        return False
-    return not any(fnmatch(below, pattern) for pattern in exclude)
-
-
-def _is_input(place: Path) -> bool:
-    suffix = suffix_of(place)
-    there = place.is_file() or _leads_nowhere(place)
-    return suffix in SUFFIXES and there and (suffix != ".txt" or _holds_a_module(place))
-
-
-def _leads_nowhere(place: Path) -> bool:
-    """A link to what is not there, or to itself: whoever reads it says so, rather than pass it over in silence. Editors
-    mark what they have open by links that lead nowhere, `.#name`."""
-    return place.is_symlink() and not place.exists() and not place.name.startswith(".#")
-
-
-def _is_known_without(place: Path, folder: Path, include: Sequence[str], exclude: Sequence[str]) -> bool:
-    """The compiler has written the same module as text too, and that is read."""
-    plain = module_name(place)
-    texts = (place.with_name(f"{plain}{end}{packed}") for packed in ("", ".gz") for end in (".txt", ".hlo"))
-    return any(_is_chosen(text.relative_to(folder).as_posix(), include, exclude) and _is_input(text) for text in texts)
-
-
-def _holds_a_buffer(place: Path) -> bool:
-    """`X.hlo.pb` is a module, and one that cannot be read is told; other buffers are of many kinds, and are modules
-    where they can be read as one."""
-    if without_packing(place.name).lower().endswith(".hlo.pb"):
-        return True
-    try:
-        Source(place.as_posix(), "hlo").read()
-    except (BadInput, InputError):
-        return False
-    return True
+def beginning(packed: bytes, size: int) -> bytes:
+    """What the beginning of a packed file unpacks to, no more than some of it."""
+    out = b""
+    with suppress(zlib.error, EOFError):
+        for piece in _inflated(packed):
+            out += piece
+            if len(out) >= size:
+                break
+    return out
 
 
 def suffix_of(place: Path) -> str:
@@ -254,68 +152,3 @@ def module_name(place: Path) -> str:
     plain = Path(without_packing(place.name))
     is_hlo_buffer = plain.suffix.lower() == ".pb" and Path(plain.stem).suffix.lower() == ".hlo"
     return Path(plain.stem).stem if is_hlo_buffer else plain.stem
-
-
-_COMMENTS: Final = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
-_MODULE: Final = re.compile(
-    r"^[^\S\n]*(?:HloModule\b|ENTRY\b|%?[\w.-]+ (?:\((?=[^\n]*\) -> )[^\n]*)?\{[^\S\n]*$)", re.MULTILINE
-)
-"""How a module's header, or a computation, begins."""
-_BEGINNING: Final = re.compile(
-    r"(?:ROOT\s+)?%?[\w.-]+\s*=\s*(?:\(\)|\(*\w+\[)|%?[\w.-]+\s*\([\w.%-]+:\s*(?:\(\)|\(*\w+\[)"
-)
-"""How a text begins that has no header: with an instruction, or with a computation whose parameters are on lines of
-their own."""
-
-
-def _holds_a_module(place: Path) -> bool:
-    """Whether the beginning of a text looks like HLO; one that cannot be read is left to whoever reads it whole."""
-    size = 1 << 16
-    while True:
-        try:
-            with place.open("rb") as file:
-                head = file.read(size)
-        except OSError:
-            return True
-        whole = len(head) < size
-        if head.startswith(GZIP):
-            head = _beginning(head, size)
-        if head.startswith(tuple(REFUSED)):  # what is in it cannot be seen here
-            return True
-        if head.startswith(_REPORTS):
-            return False
-        # Letters of two or four bytes, too: whoever reads it says that it is no UTF-8, rather than pass it over.
-        text = with_line_ends(head.replace(b"\0", b"").decode("utf-8", "replace").lstrip("\ufeff\ufffd"))
-        bare = _COMMENTS.sub("", text).strip()
-        if whole and not bare:  # a disk was full, or a machine was switched off: whoever reads it says so
-            return place_of(without_packing(place.name)) is not None
-        if bare:
-            return _MODULE.search(bare) is not None or _BEGINNING.match(bare) is not None
-        size *= 16  # nothing but a comment until here
-
-
-def _beginning(packed: bytes, size: int) -> bytes:
-    """What the beginning of a packed file unpacks to, no more than some of it."""
-    out = b""
-    with suppress(zlib.error, EOFError):
-        for piece in _inflated(packed):
-            out += piece
-            if len(out) >= size:
-                break
-    return out
-
-
-_REPORTS: Final = (b"BufferAssignment:", b"HloLiveRange", b"Total bytes used:", b"; ModuleID")
-"""How the files begin that a compiler writes beside its modules."""
-
-
-def _kind_of(place: Path) -> str:
-    kind = SUFFIXES.get(suffix_of(place))
-    if kind is not None:
-        return kind
-    from difflib import get_close_matches
-
-    known = ", ".join(SUFFIXES)
-    near = get_close_matches(place.suffix, SUFFIXES, n=1)
-    hint = f" (did you mean {near[0]}?)" if near else ""
-    raise BadInput(f"{place.as_posix()}: unknown suffix {place.suffix!r}{hint}; known: {known}; or give --kind")

@@ -43,6 +43,8 @@ def chunks(judged: Judged) -> Iterator[str]:
     problems = [{"file": p.file, "line": p.line, "column": p.column, "message": p.message} for p in report.problems]
     yield f'{{"schema": "{SCHEMA_NAME}",\n "summary": {json.dumps(summary(report))},\n'
     yield f' "problems": {json.dumps(problems)},\n "interrupted": {json.dumps(report.interrupted)},\n'
+    if report.passed_over:
+        yield f' "passed_over": {json.dumps(report.passed_over)},\n'
     yield ' "obligations": ['
     separator = "\n  "
     known: dict[tuple[str, str], deque[str | None]] = {}

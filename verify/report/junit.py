@@ -18,9 +18,10 @@ _BAD: Final = frozenset({Verdict.REFUTED, Verdict.VACUOUS, Verdict.TRIVIAL})
 def chunks(judged: Judged) -> Iterator[str]:
     """The report as pieces of text.
 
-    One of which a claim is refuted is a failure with the counterexample, an internal error is an error, and one of
-    which a claim is unknown is skipped, with the reason. What a baseline or a suppression knows, and what counts as a
-    warning only, does not fail. A check that was interrupted is an error.
+    One of which a claim is refuted or unknown is a failure with the counterexample or the reason, and an internal error
+    is an error: what decides the exit status fails here, too. What counts as a warning only does not fail, and is
+    skipped where it is unknown; nor does what a baseline or a suppression knows. A check that was interrupted is an
+    error.
     """
     by_thing: dict[tuple[str, str], list[Finding]] = {}
     for finding in judged.findings:
@@ -90,6 +91,7 @@ def _case(findings: list[Finding]) -> tuple[str, str]:
     for outcome, wanted in (
         ("error", [f for f in mine if f.record.verdict is Verdict.INTERNAL]),
         ("failure", [f for f in mine if f.record.verdict in _BAD and f.level == "error"]),
+        ("failure", [f for f in mine if f.record.verdict is Verdict.UNKNOWN and f.level == "error"]),
         ("skipped", [f for f in mine if f.record.verdict is Verdict.UNKNOWN]),
     ):
         if wanted:

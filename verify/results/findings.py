@@ -92,14 +92,12 @@ class Judged:
 
     def exit_status(self) -> Exit:
         """As DESIGN says, over the findings that count. An internal error always does."""
-        if self.report.interrupted:
-            return Exit.INTERRUPTED
         counted = {
             f.record.verdict
             for f in self.findings
             if f.record.verdict is Verdict.INTERNAL or (f.known is None and f.level == "error")
         }
-        return exit_status(counted, bool(self.report.problems))
+        return exit_status(counted, bool(self.report.problems), self.report.interrupted)
 
 
 def judge(report: Report, policy: Policy) -> Judged:

@@ -194,6 +194,8 @@ class Report:
 
     files: list[FileResults]
     interrupted: bool = False
+    passed_over: list[str] = field(default_factory=list)
+    """What lies in the folders, is no input, and is not known to be none."""
     stages: dict[str, tuple[int, float]] = field(default_factory=dict)
     """Per engine stage: obligations it decided, and milliseconds."""
     times: dict[str, float] = field(default_factory=dict)
@@ -229,13 +231,15 @@ class Report:
         return worst(self.counts())
 
     def exit_status(self) -> Exit:
-        if self.interrupted:
-            return Exit.INTERRUPTED
-        return exit_status(set(self.counts()), bool(self.problems))
+        return exit_status(self.counts(), bool(self.problems), self.interrupted)
 
 
-def exit_status(verdicts: set[Verdict], bad_input: bool) -> Exit:
-    """The status that wins when several apply: internal, bad input, refuted, unknown, proved."""
+def exit_status(verdicts: Iterable[Verdict], bad_input: bool = False, interrupted: bool = False) -> Exit:
+    """The status that wins when several apply: interrupted, internal, bad input, refuted, unknown, proved. Every
+    command that judges ends with it."""
+    verdicts = set(verdicts)
+    if interrupted:
+        return Exit.INTERRUPTED
     if Verdict.INTERNAL in verdicts:
         return Exit.INTERNAL
     if bad_input:

@@ -32,7 +32,7 @@ _SECONDS: Final = 10.0
 
 def diagnostics(name: str, text: str) -> list[types.Diagnostic]:
     """What a check says of a text; nothing for a file of no known kind. Lines count from 0, as the protocol has it."""
-    kind = SUFFIXES.get(PurePosixPath(name).suffix)
+    kind = SUFFIXES.get(PurePosixPath(name).suffix.lower())
     if kind is None:
         return []
     lines = with_line_ends(text).split("\n")
