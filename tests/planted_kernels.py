@@ -399,7 +399,7 @@ CARRIED: Final = (
 _PLAIN: Final = entry(
     "%a = V parameter(0)\n%x = V negate(%a)\n%k = V constant({1,2,3,4,5,6,7,8})\nROOT %o = V add(%x, %k)"
 )
-_TWO_PARTS: Final = entry(
+TWO_PARTS: Final = entry(
     """%a = (V, V) parameter(0)
   %p = V get-tuple-element(%a), index=0
   %q = V get-tuple-element(%a), index=1
@@ -419,7 +419,7 @@ _GATHERED: Final = entry(
 )
 
 
-def _in_one_parameter(plan: str) -> str:
+def in_one_parameter(plan: str) -> str:
     """The second part of a parameter is put into the allocation of the first."""
     second = re.search(
         r"allocation \d+: size 32, parameter 0, shape \|f32\[8\]\| at ShapeIndex \{1\}:\n( value: .*\n)", plan
@@ -439,7 +439,7 @@ PLACED: Final = [
         _PLAIN,
         edit=replaced(r"maybe-live-out(:\n value: <\d+ o )", r"maybe-live-out, preallocated-temp\1"),
     ),
-    Planted("two parts of a parameter in one place", _TWO_PARTS, edit=_in_one_parameter),
+    Planted("two parts of a parameter in one place", TWO_PARTS, edit=in_one_parameter),
     Planted("over the table of several that are gathered", _GATHERED, (("w", "d"),), (("w", "s"),)),
 ]
 KERNELS: Final = [

@@ -1,6 +1,6 @@
 """Plans with one thing wrong are refuted, and their sound twins proved: `planted_plans.py`, `planted_layouts.py`,
 `planted_rounds.py`,
-`planted_clauses.py`, `planted_kernels.py`."""
+`planted_clauses.py`, `planted_kernels.py`, `planted_places.py`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import pytest
 from planted_clauses import CLAIMED, CLAUSES, RIGHT, Right
 from planted_kernels import KERNELS
 from planted_layouts import PLANTED_LAYOUTS
+from planted_places import PLACES, TWICE
 from planted_plans import PLANTED, Planted, Together, planned
 from planted_rounds import ROUNDS
 
 from hloproof.pipeline.memory_plans import check_plan
 
-ALL = [*PLANTED, *PLANTED_LAYOUTS, *ROUNDS, *CLAUSES, *KERNELS]
+ALL = [*PLANTED, *PLANTED_LAYOUTS, *ROUNDS, *CLAUSES, *KERNELS, *PLACES]
 
 
 @pytest.mark.parametrize("case", ALL, ids=[p.what for p in ALL])
@@ -29,7 +30,7 @@ def test_right_plans_of_unusual_kinds_are_proved(case: Right) -> None:
     assert str(check_plan(case.hlo, case.plan).verdict) == "proved"
 
 
-@pytest.mark.parametrize(("claim", "instruction", "says", "hlo", "together", "edit"), CLAIMED)
+@pytest.mark.parametrize(("claim", "instruction", "says", "hlo", "together", "edit"), [*CLAIMED, *TWICE])
 def test_a_claim_answers_for_itself_where_another_refutes_too(
     claim: str, instruction: str, says: str, hlo: str, together: Together, edit: Callable[[str], str]
 ) -> None:

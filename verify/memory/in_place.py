@@ -208,10 +208,12 @@ class _Pair:
     def _judge_map(
         self, key: Key, writing: Making, making: Making, reading: KernelReading, m: IndexingMap
     ) -> tuple[str | None, str | None]:
+        both = f"{self._plan.named(key)} lies over {self._plan.named(reading.value)}"
+        if m.replica is not None:
+            return None, f"{both}: what is read lies on another device"
         a, b = self._plan.in_memory[key][1], self._plan.in_memory[reading.value][1]
         if _same_places(writing, making, reading, m, a, b):
             return None, None
-        both = f"{self._plan.named(key)} lies over {self._plan.named(reading.value)}"
         if _is_sized(writing.written) or _is_sized(reading.shape):
             return None, f"{both}: {_SIZES}"
         try:
@@ -312,7 +314,7 @@ def _indexed_alike(a: Making, b: Making) -> bool:
 def _same_places(writing: Making, making: Making, reading: KernelReading, m: IndexingMap, a: Slice, b: Slice) -> bool:
     """Every step reads only the element that lies where it writes: the same index of two arrays laid out alike."""
     alike = _comparable(writing, making) and _indexed_alike(writing, making)
-    if a.offset != b.offset or not alike or m.replica is not None:
+    if a.offset != b.offset or not alike:
         return False
     index = tuple(dim(k) for k in range(len(writing.steps)))
     return (
@@ -340,8 +342,6 @@ def obligation_of(
 ) -> _Stated:
     """For every step w that writes and every step d that reads: they are one step, or the bits lie apart. Raises
     NotModelled."""
-    if m.replica is not None:
-        raise NotModelled("what is read lies on another device")
     variables: list[tuple[str, Interval | None]] = [(f"w{k}", Interval.of_size(n)) for k, n in enumerate(writing.steps)]
     plain = [(name, interval) for name, interval in m.intervals() if not name.startswith("rt")]
     named = {name for name, _ in plain}  # what every step reads has a map without the steps' index

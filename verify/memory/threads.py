@@ -24,8 +24,8 @@ class _Span:
     last: int
 
     def needed_when(self, other: _Span) -> bool:
-        """Whether this one is needed when the other is written."""
-        return self.first <= other.first < max(self.last, self.first + 1)
+        """Whether this one is needed when the other is written: what nobody reads never is."""
+        return self.first <= other.first < self.last
 
 
 def applied(plan: Plan) -> Iterator[Judgement]:
@@ -82,7 +82,7 @@ def _in_place(plan: Plan, read: _Span, written: _Span) -> bool:
     """What reads several elements makes its result over them."""
     low, high = plan.overlap(read.slice, written.slice) or (0, 0)
     several = not isinstance(read.slice.shape, ArrayShape) or read.slice.shape.elements > 1
-    return read.last == written.first and low < high and several
+    return read.first < read.last == written.first and low < high and several
 
 
 def _span(plan: Plan, s: Slice, name: str) -> _Span:

@@ -1,0 +1,114 @@
+"""Plans with one thing wrong, each beside its sound twin: what lies nowhere, what two flights make, and what is applied
+to single elements. See `planted_plans`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from planted_kernels import TWO_PARTS, in_one_parameter
+from planted_plans import WORK, Planted, entry, loop
+
+_OVER: Final = (("y", "x"),)
+_FLIGHTS: Final = entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %s = ((V), V, s32[]) async-start(%x), async_execution_thread="other", calls=%work
+  %s2 = ((V), V, s32[]) async-start(%x), async_execution_thread="other", calls=%work2
+  %d = V async-done(%s)
+  %d2 = V async-done(%s2)
+  ROOT %sum = V add(%d, %d2)""",
+    other=WORK
+    + """
+%work2 (p2: f32[8]) -> f32[8] {
+  %p2 = V parameter(0)
+  %mid3 = V negate(%p2)
+  ROOT %res2 = V abs(%mid3)
+}, execution_thread="other"
+""",
+)
+_RETURNED: Final = entry(
+    """%a = V parameter(0)
+  %s = ((V), (V, V), s32[]) async-start(%a), async_execution_thread="other", calls=%work
+  ROOT %d = (V, V) async-done(%s)""",
+    result="(f32[8], f32[8])",
+    other="""%work (p: f32[8]) -> (f32[8], f32[8]) {
+  %p = V parameter(0)
+  %one = V negate(%p)
+  %two = V abs(%p)
+  ROOT %t = (V, V) tuple(%one, %two)
+}, execution_thread="other"
+""",
+)
+_TABLE: Final = loop("""%q = (V, V) tuple(%v, %v)
+%g = V get-tuple-element(%q), index=0
+%w = V negate(%g)
+ROOT %t = STATE tuple(%next, %w)""")
+_EXCHANGED: Final = entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %y = V all-to-all(%x), dimensions={0}, replica_groups={{0,1}}
+  ROOT %o = V negate(%y)""",
+    header=", replica_count=2",
+)
+_APPLIED: Final = """%a = V parameter(0)
+  %y = V custom-call(%a, %a, %a), custom_call_target="foo", called_computations={%c}
+  ROOT %o = V abs(%y)"""
+_UNREAD: Final = entry(
+    _APPLIED,
+    other="""%c (thp: f32[8], thu: f32[8], thv: f32[8]) -> f32[8] {
+  %thp = V parameter(0)
+  %thu = V parameter(1)
+  %thv = V parameter(2)
+  ROOT %thr = V negate(%thp)
+}
+""",
+)
+_NUMBERS: Final = entry(
+    _APPLIED.replace("%a, %a, %a", "%a"),
+    other="""%c (thp: f32[8]) -> f32[8] {
+  %thp = V parameter(0)
+  %k = V constant({1,2,3,4,5,6,7,8})
+  %k2 = V constant({1,2,3,4,5,6,7,NUMBER})
+  %thq = V add(%k, %k2)
+  ROOT %thr = V add(%thq, %thp)
+}
+""",
+)
+
+
+def _without(name: str) -> Callable[[str], str]:
+    """The plan without the allocation of one value."""
+
+    def edit(plan: str) -> str:
+        header, *allocations = re.split(r"^(?=allocation )", plan, flags=re.M)
+        left = [a for a in allocations if f" {name} @" not in a]
+        assert len(left) == len(allocations) - 1, plan
+        return header + "".join(re.sub(r"^allocation \d+", f"allocation {n}", a) for n, a in enumerate(left))
+
+    return edit
+
+
+PLACES: Final = [
+    Planted("an array in flight that lies nowhere", _FLIGHTS, edit=_without("mid")),
+    Planted("a table in flight that lies nowhere", _RETURNED, edit=_without("t{}"), comes_to="proved"),
+    Planted("a table of a turn that lies nowhere", _TABLE, edit=_without("q{}")),
+    Planted("two flights over one another", _FLIGHTS, (("mid", "mid3"),)),
+    Planted("a flight over its own context", _FLIGHTS, (("mid", "s{2}"),)),
+    Planted("a result over what another device reads", _EXCHANGED, _OVER, comes_to="unknown"),
+    Planted("what is read in what is applied", _UNREAD, (("thp", "thv"),), (("thu", "thv"),)),
+    Planted(
+        "two constants in what is applied",
+        _NUMBERS.replace("NUMBER", "9"),
+        (("k", "k2"),),
+        (("k", "k2"),),
+        sound=_NUMBERS.replace("NUMBER", "8"),
+    ),
+]
+
+TWICE: Final = [
+    # What two claims refute: a claim, an instruction, and what the claim says of it.
+    (claim, "a", "refuted", TWO_PARTS, (), in_one_parameter)
+    for claim in ("plan-complete", "plan-constant")
+]
