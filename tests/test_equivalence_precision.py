@@ -155,6 +155,9 @@ OTHERS = {
     "with another result": ("(f32[4]), s32[4]", "p", "s", "s32[4]", negation()),
     "with a tuple for a result": ("(f32[4]), (f32[4])", "p", "s", "(f32[4])", negation()),
     "with a longer tuple": ("(f32[4]), (f32[4], f32[4])", "p", "s", "(f32[4], f32[4])", IN_TUPLE.format("f32")),
+    "with a token for a result": ("(f32[4]), token[]", "p", "s", "token[]", negation()),
+    "of a size known at run time": ("(f32[<=4]), f32[4]", "p", "s", "f32[4]", negation("f32[<=4]")),
+    "with such a result": ("(f32[4]), f32[<=4]", "p", "s", "f32[<=4]", negation()),
     "with a tuple of another type": ("(f32[4]), (s32[4])", "p", "s", "(s32[4])", IN_TUPLE.format("f32")),
 }
 

@@ -37,6 +37,53 @@ def entry(*lines: str, head: str = "HloModule m\n", before: str = "") -> str:
     return head + before + "ENTRY e {\n" + "".join(lines) + "\n}\n"
 
 
+BOX = "p = f32[4,3,3] parameter(0)\ni = s32[2,1] parameter(1)\n"
+TAKEN = "start_index_map={0}, index_vector_dim=1, slice_sizes={1,1,3}"
+PUT = "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add"
+IN_ORDER = [
+    Pair(
+        entry(BOX, f"ROOT r = f32[2,3] gather(p, i), offset_dims={{1}}, collapsed_slice_dims={{@}}, {TAKEN}"),
+        "1,0",
+        "0,1",
+        "5:1",
+        "collapsed_slice_dims of gather are in ascending order",
+    ),
+    Pair(
+        entry(
+            BOX,
+            "u = f32[2,3] parameter(2)\n",
+            f"ROOT r = f32[4,3,3] scatter(p, i, u), update_window_dims={{1}}, inserted_window_dims={{@}}, {PUT}",
+            before=ADD,
+        ),
+        "1,0",
+        "0,1",
+        "9:1",
+        "inserted_window_dims of scatter are in ascending order",
+    ),
+    Pair(
+        entry(
+            BOX,
+            "u = f32[2,3,3] parameter(2)\n",
+            f"ROOT r = f32[4,3,3] scatter(p, i, u), update_window_dims={{@}}, inserted_window_dims={{0}}, {PUT}",
+            before=ADD,
+        ),
+        "2,1",
+        "1,2",
+        "9:1",
+        "update_window_dims of scatter are in ascending order",
+    ),
+    Pair(
+        entry(
+            "p = f32[4] parameter(0)\nq = @[4] parameter(1)\n",
+            "ROOT r = (f32[4], @[4]) all-to-all(p, q), replica_groups={{0,1}}",
+        ),
+        "s32",
+        "f32",
+        "5:1",
+        "all-to-all exchanges arrays of the same shape",
+    ),
+]
+
 ATTRIBUTES = [
     Pair(entry(P, "ROOT r = f32[2,3] reverse(p), @={0,1}"), "dimensins", "dimensions", "4:31", "mean 'dimensions'"),
     Pair(entry(P, "ROOT r = f32[2,3] reverse(p)@"), "", ", dimensions={0}", "4:1", "reverse needs dimensions="),
@@ -392,7 +439,7 @@ def test_one_bad_module_leaves_the_others_of_its_file() -> None:
     assert all(isinstance(f, InputError) for f in each_module("", "f.hlo"))
 
 
-@pytest.mark.parametrize("pair", [*ATTRIBUTES, *OPCODES, *VALUES], ids=lambda p: p.words)
+@pytest.mark.parametrize("pair", [*IN_ORDER, *ATTRIBUTES, *OPCODES, *VALUES], ids=lambda p: p.words)
 def test_refused_at_its_place_and_the_twin_is_read(pair: Pair) -> None:
     parse_module(pair.accepted())
     with pytest.raises(InputError) as raised:

@@ -7,6 +7,7 @@ constants of many types, before and after the compiler.
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import struct
 from contextlib import suppress
@@ -479,6 +480,10 @@ def ordered(*sequences: tuple[int, int]) -> bytes:
     return message(*((1, message((1, c), (2, message((1, packed(i)))))) for c, i in sequences))
 
 
+def counting(*along: int) -> Module:
+    return applied(b"iota", *([(14, packed(*along))] if along else []), number=0)
+
+
 FOUR = array(F32, 4, order=(0,))
 WRONG: list[tuple[str, Any, Any, str]] = [
     ("a stride that is left out", lambda: windowed((EDGE[0], *EDGE[2:])), lambda: windowed(EDGE), "stride"),
@@ -522,6 +527,14 @@ WRONG: list[tuple[str, Any, Any, str]] = [
         lambda: shaped(message((2, 13), (4, FOUR))),
         "type tuple has dimensions",
     ),
+    ("an iota along nothing", counting, lambda: counting(0), "along one dimension"),
+    ("... or two dimensions", lambda: counting(0, 0), lambda: counting(0), "along one dimension"),
+    (
+        "layouts that are not constrained",
+        lambda: call((57, FOUR)),
+        lambda: call((57, FOUR), (56, 1)),
+        "layouts it does not constrain",
+    ),
     (
         "too many words of what is dynamic",
         lambda: shaped(FOUR + message((6, packed(1, 0)))),
@@ -538,6 +551,50 @@ def test_what_no_compiler_writes_is_not_read_as_something_else(row: tuple[str, A
     assert right().entry.root
     with pytest.raises(InputError, match=re.escape(said)):
         wrong()
+
+
+def exchanged(*groups: tuple[int, bytes | int], devices: int = 4) -> Any:
+    """The groups of devices of an exchange among so many."""
+    assigned = message((15, message((1, devices), (2, 1))))
+    exchange = (1, b"r"), (2, b"collective-broadcast"), (3, SHAPE), (35, 2), (36, packed(1))
+    found = parse_module(hlo_text(module_of(PARAMETER, message(*exchange, *groups), more=assigned)))
+    return found.entry.root.attributes.get("replica_groups")
+
+
+def mesh(*axes: bytes, order: tuple[tuple[int, bytes], ...] = ()) -> bytes:
+    """Axes x of four devices and y of two, and those of them that a group spans."""
+    named = ((1, message((1, name), (2, size))) for name, size in ((b"x", 4), (b"y", 2)))
+    return message((1, message(*named, *order)), *((2, axis) for axis in axes))
+
+
+X, Y, HALF_X = message(), message((1, 1)), message((2, message((1, 2), (2, 2))))
+TURNED = message((1, packed(2, 4)), (2, packed(1, 0)))
+GROUPS: list[tuple[int, bytes, str]] = [
+    (87, message((1, message((1, packed(0, 1)))), (1, message((1, packed(2, 3))))), "{{0,1},{2,3}}"),
+    (87, message((2, message((1, 2), (2, 4), (3, packed(8))))), "{{0,1,2,3},{4,5,6,7}}"),
+    (92, message((1, 2), (2, 4), (3, packed(8))), "{{0,1,2,3},{4,5,6,7}}"),
+    (92, message((1, 2), (2, 4), (3, packed(4, 2)), (4, packed(1, 0))), "{{0,2,4,6},{1,3,5,7}}"),
+    (93, mesh(Y), "{{0,1},{2,3},{4,5},{6,7}}"),
+    (93, mesh(X), "{{0,2,4,6},{1,3,5,7}}"),
+    (93, mesh(Y, X), "{{0,2,4,6,1,3,5,7}}"),
+    (93, mesh(HALF_X), "{{0,2},{1,3},{4,6},{5,7}}"),
+    (93, mesh(Y, order=((2, packed(0, 4, 1, 5, 2, 6, 3, 7)),)), "{{0,4},{1,5},{2,6},{3,7}}"),
+    (93, mesh(Y, order=((3, TURNED),)), "{{0,4},{1,5},{2,6},{3,7}}"),
+]
+
+
+@pytest.mark.parametrize(("field", "data", "said"), GROUPS)
+def test_short_forms_of_groups_are_read(field: int, data: bytes, said: str) -> None:
+    devices = said.count(",") + 1
+    assert [*map(list, exchanged((field, data), devices=devices).groups)] == json.loads(
+        said.replace("{", "[").replace("}", "]")
+    )
+
+
+@pytest.mark.parametrize("data", [b"", message((1, 2), (2, 3), (3, packed(8))), message((1, 2), (2, 4), (4, b"\x00"))])
+def test_groups_that_do_not_fit_are_errors(data: bytes) -> None:
+    with pytest.raises(InputError):
+        exchanged((92, data), devices=8)
 
 
 def test_the_shape_of_a_program_is_that_of_its_entry() -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from hloproof.equivalence.effects import Earlier, Standing
 from hloproof.equivalence.graph import Node
-from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
+from hloproof.models.hlo.text.shapes import print_shape
 
 ValueTree = Any
 """A node, a list of values for a tuple, or a `Pending`."""
@@ -33,15 +34,19 @@ def leaves_of(value: ValueTree) -> Iterator[Node]:
 
 
 def has_shape(value: ValueTree, shape: Shape) -> bool:
-    """Whether a value is nested as the shape, and holds arrays of its sizes and element types. Of an operation in
-    flight the shape names more than the result, and nothing is said here."""
+    """Whether a value is nested as the shape, and holds arrays of its sizes and element types, and tokens and the like
+    where it names them; no array is one whose size is known at run time. Of an operation in flight the shape names more
+    than the result, and nothing is said here."""
     if isinstance(value, Pending):
         return True
     if isinstance(shape, TupleShape) or isinstance(value, list):
         if not isinstance(shape, TupleShape) or not isinstance(value, list) or len(value) != len(shape.elements):
             return False
         return all(has_shape(part, inner) for part, inner in zip(value, shape.elements, strict=True))
-    return not isinstance(shape, ArrayShape) or (value.type, value.sizes) == (shape.element_type, shape.dimensions)
+    if isinstance(shape, ArrayShape):
+        return (value.type, value.sizes) == (shape.element_type, shape.dimensions) and not shape.is_dynamic
+    named = BufferShape(shape.inner.without_layout()) if isinstance(shape, BufferShape) else shape
+    return bool(value.type == print_shape(named))
 
 
 def nesting_of(value: ValueTree) -> tuple[Any, ...]:

@@ -109,7 +109,8 @@ def all_to_all(request: Request) -> Shape:
             return TupleShape(tuple(out))
         return tuple_unless_one(out)
     for operand in operands[1:]:
-        if not same_sizes(operand.dimensions, operands[0].dimensions):
+        same = request.same_type(operand.element_type, operands[0].element_type)
+        if not same or not same_sizes(operand.dimensions, operands[0].dimensions):
             raise ShapeError("all-to-all exchanges arrays of the same shape")
     return TupleShape(tuple(o.without_layout() for o in operands))
 

@@ -35,6 +35,14 @@ def _index_vector(request: Request, indices: ArrayShape) -> tuple[int, list[int]
     return dimension, others, indices.dimensions[dimension]
 
 
+def _ascending(request: Request, rank: int, name: str) -> tuple[int, ...]:
+    """The list of dimension numbers `name`, in order and none twice."""
+    found = request.dimensions(rank, name)
+    if list(found) != sorted(found):
+        raise ShapeError(f"{name} of {request.opcode} are in ascending order")
+    return found
+
+
 def _batching(
     request: Request, operand: ArrayShape, indices: ArrayShape, index_vector: int, names: tuple[str, str]
 ) -> tuple[int, ...]:
@@ -56,7 +64,7 @@ def gather(request: Request) -> Shape:
     batching = _batching(
         request, operand, indices, index_vector, ("operand_batching_dims", "start_indices_batching_dims")
     )
-    collapsed = request.dimensions(operand.rank, "collapsed_slice_dims")
+    collapsed = _ascending(request, operand.rank, "collapsed_slice_dims")
     index_map = request.dimensions(operand.rank, "start_index_map")
     check_dimensions([*collapsed, *batching], operand.rank, "collapsed and batching dimensions of gather")
     check_dimensions([*index_map, *batching], operand.rank, "indexed and batching dimensions of gather")
@@ -72,12 +80,10 @@ def gather(request: Request) -> Shape:
             raise ShapeError(f"gather collapses dimension {i}, but its slice has {size} elements")
     window = [s for i, s in enumerate(slice_sizes) if i not in collapsed and i not in batching]
     rank = len(batch) + len(window)
-    offsets = request.dimensions(rank, "offset_dims")
+    offsets = _ascending(request, rank, "offset_dims")
     if len(offsets) != len(window):
         raise ShapeError(f"gather has {len(window)} window dimensions, offset_dims names {len(offsets)}")
     sizes, next_window, next_batch = [0] * rank, iter(window), iter(batch)
-    if list(offsets) != sorted(offsets):
-        raise ShapeError("offset_dims of gather are in ascending order")
     for i in range(rank):
         sizes[i] = next(next_window) if i in offsets else next(next_batch)
     return ArrayShape(operand.element_type, tuple(sizes))
@@ -98,7 +104,7 @@ def scatter(request: Request) -> Shape:
     batching = _batching(
         request, first, indices, index_vector, ("input_batching_dims", "scatter_indices_batching_dims")
     )
-    inserted = request.dimensions(first.rank, "inserted_window_dims")
+    inserted = _ascending(request, first.rank, "inserted_window_dims")
     targets = request.dimensions(first.rank, "scatter_dims_to_operand_dims")
     check_dimensions([*inserted, *batching], first.rank, "inserted and batching dimensions of scatter")
     if length not in (len(targets), UNBOUNDED):
@@ -108,7 +114,7 @@ def scatter(request: Request) -> Shape:
             raise ShapeError(f"scatter of updates of different sizes: {shown(updates)}")
         if not request.same_type(update.element_type, operand.element_type):
             raise ShapeError(f"scatter of updates of another element type: {shown((operand, update))}")
-        window_dims = request.dimensions(update.rank, "update_window_dims")
+        window_dims = _ascending(request, update.rank, "update_window_dims")
         window = [s for i, s in enumerate(first.dimensions) if i not in inserted and i not in batching]
         if len(window_dims) != len(window) or update.rank != len(batch) + len(window):
             raise ShapeError(

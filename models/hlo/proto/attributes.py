@@ -63,6 +63,8 @@ def attributes(i: Message, operands: Sequence[Message], called: Sequence[str], b
     opcode: str = i["opcode"]
     if i.get("constrain_layout") and not i.get("operand_shapes") and opcode == "custom-call":
         yield "operand_layout_constraints={}"
+    if i.get("operand_shapes") and not i.get("constrain_layout"):
+        raise ValueError(f"{opcode} %{i['name']} has shapes of operands whose layouts it does not constrain")
     by_truth = opcode == "conditional" and [o["shape"].get("type") for o in operands[:1]] == [_PRED]
     yield from _called("choice" if by_truth else opcode, called)
     if before:

@@ -86,7 +86,9 @@ def _flag(word: str) -> _Form:
 
 def _dimensions(opcode: str, value: Any) -> Iterator[str]:
     if opcode == "iota":
-        yield f"iota_dimension={(value or [0])[0]}"
+        if len(value or ()) != 1:
+            raise ValueError("an iota that does not count along one dimension")
+        yield f"iota_dimension={value[0]}"
     else:
         yield f"dimensions={braces(value or [])}"
 
@@ -188,10 +190,37 @@ def _groups(opcode: str, value: Any) -> Iterator[str]:
 
 
 def _device_list(opcode: str, value: Any) -> Iterator[str]:
-    if "iota" in value or "mesh" in value:
+    if "mesh" in value:
         raise ValueError("replica groups in this short form are not read from protocol buffers; give the text")
+    if "iota" in value:
+        yield from _iota_groups(opcode, value["iota"])
     if value.get("groups"):
         yield from _groups(opcode, value["groups"])
+
+
+def _iota_groups(opcode: str, value: Any) -> Iterator[str]:
+    yield f"replica_groups=[{value.get('groups', 0)},{value.get('size', 0)}]<={_transposed(value)}"
+
+
+def _mesh_groups(opcode: str, value: Any) -> Iterator[str]:
+    """The axes of a mesh of devices that a group spans: by number, since names may be any text."""
+    mesh: Message = value.get("mesh", {})
+    sizes = ",".join(f"{n}={axis.get('size', 0)}" for n, axis in enumerate(mesh.get("axes", [])))
+    order = _transposed(mesh["iota"]) if "iota" in mesh else ",".join(map(str, mesh.get("device_ids", [])))
+    spanned = ",".join(map(_spanned, value.get("axes", [])))
+    yield f"replica_groups=mesh[{sizes}]{f', device_ids=({order})' if order else ''} {{{spanned}}}"
+
+
+def _spanned(axis: Message) -> str:
+    """An axis of a mesh, or a part of one."""
+    part: Message | None = axis.get("part")
+    return f"{axis.get('number', 0)}" + ("" if part is None else f":({part.get('before', 0)}){part.get('size', 0)}")
+
+
+def _transposed(value: Message) -> str:
+    """`[2,2]T(1,0)`: numbers from 0 on, laid out over these sizes and transposed."""
+    order = f"T({braces(value.get('transpose', []))[1:-1]})" if len(value.get("reshape", [])) > 1 else ""
+    return f"[{braces(value.get('reshape', []))[1:-1]}]{order}"
 
 
 def _pairs(opcode: str, value: Any) -> Iterator[str]:
@@ -390,6 +419,8 @@ FORMS: Final[Mapping[str, _Form]] = {
     "backend_config": _config,
     "groups": _groups,
     "device_list": _device_list,
+    "iota_groups": _iota_groups,
+    "mesh_groups": _mesh_groups,
     "feature_groups": _plain("feature_group_count", 1),
     "batch_groups": _plain("batch_group_count", 1),
     "precision": _precision,

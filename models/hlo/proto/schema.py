@@ -52,7 +52,7 @@ Instruction: 1 name text; 2 opcode text; 3 shape Shape; 7 metadata Metadata; 8 l
   75 padding_type int; 76 custom_schedule int; 77 api_version int; 79 thread text; 80 prefetch_index int; 81 k int
   82 -statistics bytes; 85 largest bool; 86 sparsity bytes*; 87 device_list DeviceList; 88 -original_value bytes
   89 -is_composite bool; 90 ragged bytes; 91 accuracy Accuracy
-  98 sparsity_config bytes
+  92 iota_groups Iota; 93 mesh_groups MeshGroups; 98 sparsity_config bytes
 Metadata: 1 op_type text; 2 op_name text; 3 source_file text; 4 source_line int; 5 -profile int*; 8 -size int
   9 -working_set int; 10 -profile_info bytes; 12 -deduplicated text; 15 stack_frame_id int; 16 -scheduling_name text
   17 -end_line int; 18 -column int; 19 -end_column int; 20 -payload bytes
@@ -88,7 +88,14 @@ Sharding: 1 type int; 2 -tile_shape bytes; 3 dimensions int*; 4 devices int*; 5 
 Replication: 1 leaves bool*
 Accuracy: 1 mode int; 2 tolerance Tolerance
 Tolerance: 1 atol double; 2 rtol double; 3 ulps int
-DeviceList: 1 groups Group*; 2 iota bytes; 3 mesh bytes
+DeviceList: 1 groups Group*; 2 iota Iota; 3 mesh bytes
+Iota: 1 groups int; 2 size int; 3 reshape int*; 4 transpose int*
+MeshGroups: 1 mesh Mesh; 2 axes Axis*
+Mesh: 1 axes MeshAxis*; 2 device_ids int*; 3 iota Transposed
+MeshAxis: 1 name text; 2 size int
+Transposed: 1 reshape int*; 2 transpose int*
+Axis: 1 number int; 2 part AxisPart
+AxisPart: 1 before int; 2 size int
 """
 
 
