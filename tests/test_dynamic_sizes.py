@@ -235,13 +235,13 @@ LENGTHS = [
     (set_sizes(NEGATED, SET.format("n")), set_sizes("f32[<=4] copy(s)", SET.format("n")), "proved"),
     (set_sizes(NEGATED, SET.format("n")), set_sizes(NEGATED, SET.format("m")), "refuted"),
     (set_sizes(NEGATED, SET.format("two")), set_sizes(NEGATED, SET.format("two").replace("two", "three").replace(
-        "s = ", "three = s32[] constant(3)\n    s = ")), "unknown"),
+        "s = ", "three = s32[] constant(3)\n    s = ")), "refuted"),
     (set_sizes(NEGATED, SET.format("two")), set_sizes("f32[4] negate(p)"), "unknown"),
     (set_sizes("f32[<=4] negate(p)", parameter="f32[<=4]"), set_sizes(
         "f32[<=4] copy(p)", parameter="f32[<=4]"), "proved"),
     (set_sizes("f32[<=4] negate(p)", parameter="f32[<=4]"), set_sizes("f32[4] negate(p)"), "unknown"),
     (set_sizes("f32[<=4] negate(p)", parameter="f32[<=4]"), set_sizes(
-        NEGATED, SET.format("two"), parameter="f32[<=4]"), "unknown"),
+        NEGATED, SET.format("two"), parameter="f32[<=4]"), "refuted"),
     (set_sizes(NEGATED, SET.format("q").replace("s = ", "q = s32[] multiply(two, two)\n    s = ")),
      set_sizes(NEGATED, SET.format("q").replace("s = ", "q = s32[] add(two, two)\n    s = ")), "unknown"),
     (set_sizes('f32[<=4] custom-call(p), custom_call_target="f"'),
@@ -280,15 +280,15 @@ PADDED = "f32[<=5] pad(none, z), padding={}"
 LENGTHS += [
     # The size of a dimension is that of the dimension it was before.
     (squared(TURNED, f"{ROWS} two 0"), squared(TURNED, f"{ROWS} two 0"), "proved"),
-    (squared(TURNED, f"{ROWS} two 0"), squared(TURNED, f"{ROWS} three 0"), "unknown"),
+    (squared(TURNED, f"{ROWS} two 0"), squared(TURNED, f"{ROWS} three 0"), "refuted"),
     # Each dimension has a size of its own, in whatever order they are set.
     (squared(KEPT, f"{ROWS} two 0", f"{BOTH} three 1"), squared(KEPT, f"{COLUMNS} three 1", f"{BOTH} two 0"), "proved"),
-    (squared(KEPT, f"{ROWS} two 0", f"{BOTH} three 1"), squared(KEPT, f"{ROWS} three 0", f"{BOTH} two 1"), "unknown"),
+    (squared(KEPT, f"{ROWS} two 0", f"{BOTH} three 1"), squared(KEPT, f"{ROWS} three 0", f"{BOTH} two 1"), "refuted"),
     # So has each array.
     (set_sizes(PAIR, TWO_SIZES.format("two", "three")), set_sizes(PAIR, TWO_SIZES.format("two", "three")), "proved"),
-    (set_sizes(PAIR, TWO_SIZES.format("two", "three")), set_sizes(PAIR, TWO_SIZES.format("three", "two")), "unknown"),
-    (squared(KEPT, f"{ROWS} two 0", f"{BOTH} three 1"), squared(KEPT, f"{ROWS} two 0", f"{BOTH} two 1"), "unknown"),
-    (set_sizes(PAIR, TWO_SIZES.format("two", "three")), set_sizes(PAIR, TWO_SIZES.format("two", "two")), "unknown"),
+    (set_sizes(PAIR, TWO_SIZES.format("two", "three")), set_sizes(PAIR, TWO_SIZES.format("three", "two")), "refuted"),
+    (squared(KEPT, f"{ROWS} two 0", f"{BOTH} three 1"), squared(KEPT, f"{ROWS} two 0", f"{BOTH} two 1"), "refuted"),
+    (set_sizes(PAIR, TWO_SIZES.format("two", "three")), set_sizes(PAIR, TWO_SIZES.format("two", "two")), "refuted"),
     (set_sizes("f32[4] negate(p)", parameter="f32[<=4]"), set_sizes(
         "f32[<=4] negate(p)", parameter="f32[<=4]"), "unknown"),
     # Padding gives another size, and what it holds may be read nowhere.
@@ -298,6 +298,53 @@ LENGTHS += [
      WITH_ADD + set_sizes(PADDED.format("0_0_1"), NONE_READ.format("rows"), "f32[<=3,<=3]") + "    }\n", "unknown"),
     # Of an array of a fixed size nobody says which of the two sizes the sum has.
     (set_sizes("f32[<=4] add(s, p)", SET.format("two")), set_sizes("f32[<=4] add(s, p)", SET.format("two")), "unknown"),
+]  # fmt: skip
+
+
+def given(*lines: str) -> str:
+    """A module that gives the last of its lines, of arrays of sizes known at run time."""
+    *first, last = ("p = f32[<=3,<=3] parameter(0)", "q = f32[<=3] parameter(1)", "w = f32[<=3] parameter(2)",
+                    "n = s32[] parameter(3)", "c = f32[3] parameter(4)", "v = f32[<=3,<=3] parameter(5)",
+                    "z = f32[] constant(0)", *lines)  # fmt: skip
+    return WITH_ADD + "".join(f"    {line}\n" for line in (*first, f"ROOT {last}")) + "    }\n"
+
+
+ADDED, TURNED_P = "a = f32[<=3] add({}, {})", "t = f32[<=3,<=3] transpose(p), dimensions={1,0}"
+SUMMED = "r = f32[] reduce({}, z), dimensions={{0}}, to_apply=add"
+ADDED_TWICE = "a = f32[<=3,<=3] add({})\n    b = f32[<=3,<=3] add(a, v)"
+SUMMED_ALL = "r = f32[] reduce(b, z), dimensions={0,1}, to_apply=add"
+FIVE = "r = f32[<=5] set-dimension-size(f, n), dimensions={0}"
+LEFT_OUT = (
+    "m = s32[] constant({...})",
+    "ones = f32[3] constant({1, 1, 1})",
+    "r = f32[<=3] set-dimension-size(ones, m), dimensions={0}",
+)
+BYTE = ("x = f32[300] parameter(6)", "i = u8[] parameter(7)")
+LENGTH = "s = f32[<=3] set-dimension-size(c, n), dimensions={0}"
+LENGTHS += [
+    # What lies beyond a size is no element, so that it is not read for in one module alone.
+    (given(LENGTH, "r = f32[<=3] negate(s)"), given(LENGTH, "r = f32[<=3] concatenate(s), dimensions={0}"), "unknown"),
+    (given(LENGTH, "r = f32[<=3] negate(s)"), given(LENGTH, "t = (f32[<=3]) tuple(s)",
+        "r = f32[<=3] get-tuple-element(t), index=0"), "unknown"),
+    # Both are given the same, sizes too; each dimension of each parameter has one of its own.
+    (given(SUMMED.format("q")), given("a = f32[<=3] copy(q)", SUMMED.format("a")), "proved"),
+    (given(SUMMED.format("q")), given(SUMMED.format("w")), "refuted"),
+    (given("r = f32[<=3] reduce(p, z), dimensions={1}, to_apply=add"),
+     given("r = f32[<=3] reduce(p, z), dimensions={0}, to_apply=add"), "unknown"),
+    # What is added has one size, whichever of the operands is asked for it.
+    (given(ADDED.format("q", "w"), SUMMED.format("a")), given(ADDED.format("w", "q"), SUMMED.format("a")), "proved"),
+    (given(ADDED.format("q", "w"), SUMMED.format("a")), given(ADDED.format("q", "q"), SUMMED.format("a")), "refuted"),
+    (given(TURNED_P, ADDED_TWICE.format("p, t"), SUMMED_ALL), given(TURNED_P, ADDED_TWICE.format("t, p"), SUMMED_ALL),
+     "proved"),
+    # Where the elements are that are there is asked beside what is read for them.
+    (given("f = f32[5] pad(c, z), padding=0_0_1", FIVE), given("b = f32[3,2] broadcast(c), dimensions={0}",
+        "e = f32[6] reshape(b)", "f = f32[5] slice(e), slice={[0:5]}", FIVE), "refuted"),
+    # No one says how long the arrays are that are given as one, or what a number is that the text leaves out.
+    (given("r = (f32[<=3], f32[2]) parameter(6)"), given("r = (f32[<=3], f32[2]) parameter(6)"), "unknown"),
+    (given(*LEFT_OUT), given(*LEFT_OUT), "unknown"),
+    # A number that says where is read has its type: none beyond 255.
+    (given(*BYTE, "r = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={1}"), given(*BYTE,
+        "f = f32[256] slice(x), slice={[0:256]}", "r = f32[1] dynamic-slice(f, i), dynamic_slice_sizes={1}"), "proved"),
 ]  # fmt: skip
 
 

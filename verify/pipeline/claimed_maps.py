@@ -27,7 +27,7 @@ from hloproof.models.hlo.module import Computation, Instruction, Module, Operati
 from hloproof.models.hlo.shape import ArrayShape, Shape, ShapeIndex, leaves
 from hloproof.models.hlo.text.shapes import print_shape
 from hloproof.models.indexing import OperandMaps
-from hloproof.models.indexing.composition.sizes import operand_number
+from hloproof.models.indexing.composition.sizes import operand_number, within_sizes
 from hloproof.models.maps.indexing_map import (
     READER,
     Constraint,
@@ -39,13 +39,13 @@ from hloproof.models.maps.indexing_map import (
     sizes_of,
 )
 from hloproof.models.specs.maps import ClaimedMaps, MapSpec
-from hloproof.pipeline.run_time_sizes import dynamic_dimensions, require_one_size
+from hloproof.pipeline.run_time_sizes import dynamic_dimensions, require_one_form, require_one_size
 from hloproof.queries.indexing import answer, find_instruction
 from hloproof.results.verdict import Found, Verdict
 
 _OPERAND: Final = re.compile(r"operand\(\d+\)")
 _CONSTANT: Final = re.compile(r"constant\(")
-_INPUT: Final = re.compile(r"parameter\(\d+\)")
+_INPUT: Final = re.compile(r"parameter\(\d+\)|sizes\(parameter\(\d+\)\)")
 _GROUPS: Final = "collectives on the way group the devices differently; positions in their groups are not compared"
 
 
@@ -293,9 +293,14 @@ def same_modules(
     ignoring = next(
         (i for m in (before, after) for c in m.computations for i in c.instructions if ignores_unfollowed(m, i)), None
     )
-    for output in range(counts[0]) if spec.output is None else (spec.output,):
+    outputs = range(counts[0]) if spec.output is None else (spec.output,)
+    require_one_form(before, after, outputs)
+    for output in outputs:
         sides = [
-            {(s.operand, s.position): _of_types(s, m) for s in answer(m, "", "output-to-input", output, fused=True)}
+            {
+                (s.operand, s.position): _in_the_array(s, m, output)
+                for s in answer(m, "", "output-to-input", output, fused=True)
+            }
             for m in (before, after)
         ]
         for place in sorted({*sides[0], *sides[1]}):
@@ -305,12 +310,25 @@ def same_modules(
                 found = Found(Verdict.UNKNOWN, reason=told)
             yield found
     # Last, since what reads other elements is refuted however long the arrays are.
-    require_one_size(before, after, range(counts[0]) if spec.output is None else (spec.output,))
+    require_one_size(before, after, outputs)
 
 
-def _of_types(found: OperandMaps, module: Module) -> OperandMaps:
-    shape_of = shapes_in(module, module.entry)
-    return replace(found, maps=tuple(of_types(m, shape_of) for m in found.maps))
+def _in_the_array(found: OperandMaps, module: Module, output: int) -> OperandMaps:
+    """The maps by the types of what they read, of elements that there are: those below sizes known at run time.
+
+    Raises NotModelled.
+    """
+    entry, shape_of = module.entry, shapes_in(module, module.entry)
+    array, place = entry.root, _array_output(entry.root, output)
+    while array.opcode == "tuple" and place:
+        array, place = entry.by_name[array.operands[place[0]]], place[1:]
+    maps = [of_types(m, shape_of) for m in found.maps]
+    held = array_in(dict(leaves(array.shape))[place])
+    if held is not None and dynamic_dimensions(held):
+        if array.shape != held:
+            raise NotModelled(f"how long the arrays of {array.name} are")
+        maps = [within_sizes(m, array, entry) for m in maps]
+    return replace(found, maps=tuple(maps))
 
 
 def _require_one_input(before: Module, after: Module) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from hloproof.models.expressions.expr import Const, Expr, substitute
+from hloproof.models.expressions.expr import Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.attributes import PaddingDimension
 from hloproof.models.hlo.module import Computation, Instruction
@@ -23,6 +23,7 @@ from hloproof.models.maps.indexing_map import (
     IndexingMap,
     RuntimeVariable,
     array_of_sizes,
+    dim,
     provider_called,
     rt,
     sizes_of,
@@ -76,6 +77,20 @@ def with_sizes_followed(m: IndexingMap, instruction: Instruction, computation: C
     return replace(changed, replica=replace(changed, results=tuple(substitute(e, into) for e in m.replica.results)))
 
 
+def within_sizes(m: IndexingMap, array: Instruction, computation: Computation) -> IndexingMap:
+    """The map where the elements are that an instruction gives: what lies beyond a size is none."""
+    assert isinstance(array.shape, ArrayShape)
+    follow = _Sizes(computation)
+    follow.runtime += m.runtime
+    follow.reader = RuntimeVariable(Interval(0, 0), index=IndexingMap(m.dims, ()))
+    there: list[Constraint] = []
+    for k, bound in enumerate(array.shape.dimensions):
+        if array.shape.dynamic and array.shape.dynamic[k]:
+            follow.left = _LONGEST
+            there.append(Constraint(dim(k) - follow.size(array, k), Interval(-bound, -1)))
+    return replace(m, runtime=tuple(follow.runtime), constraints=(*m.constraints, *there))
+
+
 def _asked(v: RuntimeVariable) -> tuple[int, int] | None:
     """The operand and the dimension whose size a variable is; None for other variables."""
     number = operand_number(array_of_sizes(v.provider or "") or "")
@@ -107,6 +122,10 @@ class _Sizes:
         found = self._followed(i, dimension, shape) if self.left > 0 else None
         return self._named(i, dimension, shape.dimensions[dimension]) if found is None else found
 
+    def _in_words(self, size: Expr) -> str:
+        words = {f"rt{k}": Var(f"{v.provider}{v.index and v.index.results}") for k, v in enumerate(self.runtime)}
+        return str(substitute(size, words))
+
     def _named(self, i: Instruction, dimension: int, bound: int) -> Expr:
         return self._read(sizes_of(provider_name(i)), Interval(0, bound), (Const(dimension),))
 
@@ -118,7 +137,9 @@ class _Sizes:
     def _followed(self, i: Instruction, dimension: int, shape: ArrayShape) -> Expr | None:
         operands = [self._by_name[name] for name in i.operands]
         if i.opcode in ELEMENTWISE or i.opcode == "copy":
-            return next((self.size(o, dimension) for o in operands if _is_dynamic(o, dimension, shape)), None)
+            # They are one where the program has a meaning: whichever is named, in any order of operands it is the same.
+            told = [self.size(o, dimension) for o in operands if _is_dynamic(o, dimension, shape)]
+            return min(told, key=self._in_words, default=None)
         match i.opcode:
             case "set-dimension-size":
                 (axis,) = i.attributes.integers("dimensions")
