@@ -173,6 +173,7 @@ _DEFINED: Final = "test_definedness_is_owed"
 _EMPTY: Final = "test_beside_an_empty_map_all_is_owed_that_is_owed_elsewhere"
 _OWED: Final = "test_readings_have_values_where_they_are_asked"
 
+_OF_NO_NUMBER: Final = test_dynamic_sizes.given(*test_dynamic_sizes.LEFT_OUT)
 MAPS: Final = [
     Row(
         "`hlo-after` between arrays of other sizes",
@@ -186,6 +187,13 @@ MAPS: Final = [
         "map",
         "map a\n" + _beside(test_dynamic_sizes.LENGTHS[3][0], test_dynamic_sizes.LENGTHS[3][1]),
         "map a\n" + _beside(test_dynamic_sizes.LENGTHS[0][0], test_dynamic_sizes.LENGTHS[0][1]),
+        "test_dynamic_sizes::test_modules_that_give_arrays_of_other_lengths_are_not_alike",
+    ),
+    Row(
+        "`hlo-after` between arrays as long as a number that the text leaves out",
+        "map",
+        "map a\n" + _beside(_OF_NO_NUMBER, _OF_NO_NUMBER),
+        "map a\n" + _beside(_OF_NO_NUMBER, _OF_NO_NUMBER).replace("{...}", "2"),
         "test_dynamic_sizes::test_modules_that_give_arrays_of_other_lengths_are_not_alike",
         "unknown",
     ),
