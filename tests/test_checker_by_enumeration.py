@@ -9,7 +9,6 @@ from random import Random
 
 import pytest
 
-from hloproof.equivalence.constant_folds import _orders
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Graph
 from hloproof.equivalence.indices import Lin, Substituted, constant, variable
@@ -19,8 +18,6 @@ from hloproof.equivalence.pinning import forms, pinned
 from hloproof.equivalence.polynomials import Polynomials
 from hloproof.equivalence.rules import subgoals
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, from_value, value_of, variables_of
-from hloproof.models.hlo.parser import parse_module
-from hloproof.models.interpreter.value import Array
 
 GRAPH = Graph()
 ZERO = from_value("f32", 0)
@@ -268,52 +265,3 @@ def test_a_polynomial_shows_what_its_value_asks() -> None:
     }
     # What was multiplied away is not shown.
     assert shown(app("multiply", app("divide", one, x), x)) == set()
-
-
-# -- an order that a sort can be held to --------------------------------------------------------------------------
-
-COMPARE = (
-    "HloModule m\nbelow {{\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT l = pred[] {}\n}}\n"
-    "ENTRY e {{\n x = f32[{}] parameter(0)\n ROOT s = f32[{}] sort(x), dimensions={{{}}}, is_stable=true, "
-    "to_apply=below\n}}\n"
-)
-NAN = float("nan")
-
-
-def orders(comparison: str, sizes: tuple[int, ...], axis: int, *data: float) -> bool:
-    shape = ",".join(map(str, sizes))
-    module = parse_module(COMPARE.format(comparison, shape, shape, axis))
-    given = Array("f32", sizes, list(data))
-    return _orders(module, module.entry.root, module.by_name["below"], [given])
-
-
-@pytest.mark.parametrize(
-    ("comparison", "sizes", "axis", "data", "ordered"),
-    [
-        ("compare(a, b), direction=LT", (3,), 0, (3, 1, 2), True),
-        ("compare(a, b), direction=GT", (3,), 0, (3, 1, 2), True),
-        ("compare(a, b), direction=LT", (3,), 0, (1, 1, 2), True),
-        ("compare(a, b), direction=LE", (3,), 0, (3, 1, 2), False),
-        ("compare(a, b), direction=LE", (1,), 0, (3,), False),
-        ("compare(a, b), direction=NE", (3,), 0, (3, 1, 2), False),
-        ("compare(a, b), direction=EQ", (2,), 0, (3, 1), False),
-        ("constant(false)", (3,), 0, (3, 1, 2), True),
-        ("constant(true)", (3,), 0, (3, 1, 2), False),
-        # NaN is below nothing and above nothing, and so are two that are not equal to each other.
-        ("compare(a, b), direction=LT", (3,), 0, (1, NAN, 2), False),
-        ("compare(a, b), direction=LT", (2, 2), 0, (1, NAN, NAN, 2), True),
-        # Only what stands in one line is compared: lines along the first and along the last dimension.
-        ("compare(a, b), direction=LT", (2, 3), 1, (1, 2, 3, 1, NAN, 2), False),
-        ("compare(a, b), direction=LT", (2, 3), 1, (1, 2, 3, 3, 1, 2), True),
-        ("compare(a, b), direction=LT", (3, 2), 0, (1, 1, 2, NAN, 3, 2), False),
-        ("compare(a, b), direction=LT", (3, 2), 0, (1, NAN, 2, NAN, 3, NAN), True),
-        ("compare(a, b), direction=LT", (3, 2), 1, (1, NAN, 2, 1, 3, 2), True),
-        ("compare(a, b), direction=LT", (2, 3, 2), 1, (1, NAN, 2, NAN, 3, NAN, 1, 1, 2, 2, 3, 3), True),
-        ("compare(a, b), direction=LT", (2, 3, 2), 1, (1, 1, 2, 2, 3, 3, 1, 1, 2, NAN, 3, 2), False),
-        ("compare(a, b), direction=LT", (2, 3, 2), 2, (1, 1, 2, 2, 3, 3, 1, 1, 2, NAN, 3, 2), True),
-    ],
-)
-def test_a_comparator_orders_every_line(
-    comparison: str, sizes: tuple[int, ...], axis: int, data: tuple[float, ...], ordered: bool
-) -> None:
-    assert orders(comparison, sizes, axis, *data) is ordered

@@ -88,7 +88,7 @@ def test_a_nan_of_8_bits_is_the_quiet_one(kind: str, byte: int, other: int) -> N
     [
         ("f16", "f8e5m2", "u8", "126", False),
         ("f16", "f8e5m2", "u8", "127", False),
-        ("f32", "f16", "u16", "32256", True),
+        ("f32", "f16", "u16", "32256", False),
     ],
 )
 def test_a_nan_that_is_made_narrow_has_bits_of_its_own(
@@ -116,6 +116,7 @@ SUBNORMAL = {
     "a whole number into f8e8m0fnu": (["c = s32[] constant(25165823)", "ROOT r = f8e8m0fnu[] convert(c)"],
                                       "f8e8m0fnu[]", "16777216"),
     "how many bits of four": (["c = s4[] constant(-8)", "ROOT r = s4[] popcnt(c)"], "s4[]", "1"),
+    "another sign": (["c = f32[] constant(1e-40)", "ROOT r = f32[] negate(c)"], "f32[]", "-1e-40"),
     "the largest of several": (["c = f32[2] constant({1e-40, 0})", "i = f32[] constant(-inf)",
                                 "ROOT r = f32[] reduce(c, i), dimensions={0}, to_apply=larger"], "f32[]", "1e-40"),
     "the largest of what was computed": (["c = f32[2] constant({1e-30, 0})", "d = f32[2] constant({1e-10, 1})",
@@ -137,18 +138,16 @@ NORMAL = {
                   "f32[]", "5e-21"),
     "a subnormal number of f16, computed in f32": (["c = f16[] constant(6e-08)", "d = f16[] constant(0)",
                                                     "ROOT r = f16[] maximum(c, d)"], "f16[]", "6e-08"),
-    "another sign": (["c = f32[] constant(1e-40)", "ROOT r = f32[] negate(c)"], "f32[]", "-1e-40"),
-    "the largest of several": (["c = f32[2] constant({1e-30, 0})", "i = f32[] constant(-inf)",
-                                "ROOT r = f32[] reduce(c, i), dimensions={0}, to_apply=larger"], "f32[]", "1e-30"),
+    "the largest of several": (["c = s32[2] constant({1, 0})", "i = s32[] constant(-5)",
+                                "ROOT r = s32[] reduce(c, i), dimensions={0}, to_apply=most"], "s32[]", "1"),
     "a root": (["c = f32[] constant(2.25)", "ROOT r = f32[] sqrt(c)"], "f32[]", "1.5"),
-    "how many bits of eight": (["c = s8[] constant(-8)", "ROOT r = s8[] popcnt(c)"], "s8[]", "5"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NORMAL)
 def test_what_all_compute_alike_is_computed(name: str) -> None:
     lines, kind, held = NORMAL[name]
-    proved(entry(*lines, before=LARGER), constant(kind, held), "exact")
+    proved(entry(*lines, before=MOST), constant(kind, held), "exact")
 
 
 def test_what_a_reduction_of_constants_over_nothing_begins_with_is_not_used() -> None:
@@ -187,33 +186,6 @@ APART = "p = f32[6] pad(x, c), padding=1_1; ROOT r = {} reduce-window(p, c), win
 def test_how_often_a_start_is_used_is_told_where_it_shows(start: str, one: str, other: str, shows: bool) -> None:
     """XLA leaves it out where nothing is folded with anything, and on padding."""
     assert told(_begun(start, one), _begun(start, other)) == ({START} if shows else set())
-
-
-LESS = (
-    "less {{ a = f32[] parameter(0)\n b = f32[] parameter(1)\n two = f32[] constant(2)\n zero = f32[] constant(0)\n"
-    " none = f32[] divide(zero, {})\n above = pred[] compare(a, two), direction=GT\n"
-    " beyond = pred[] compare(b, two), direction=GT\n x = f32[] select(above, none, a)\n"
-    " y = f32[] select(beyond, none, b)\n ROOT r = pred[] compare(x, y), direction=LT, type=TOTALORDER\n}}\n"
-)
-
-
-@pytest.mark.parametrize(
-    ("numbers", "by", "ordered", "sound"),
-    [
-        ("3, 1", "zero", "1, 3", False),  # the NaN of a processor has either sign
-        ("3, 1", "two", "3, 1", True),
-        ("1e-40, 0", "two", "0, 1e-40", False),
-    ],
-)
-def test_a_sort_of_constants_hangs_on_no_nan_and_no_subnormal_number(
-    numbers: str, by: str, ordered: str, sound: bool
-) -> None:
-    made = entry(
-        f"c = f32[2] constant({{{numbers}}})",
-        "ROOT r = f32[2] sort(c), dimensions={0}, is_stable=true, to_apply=less",
-        before=LESS.format(by),
-    )
-    (proved if sound else unproved)(made, constant("f32[2]", f"{{{ordered}}}"), "exact")
 
 
 def test_bytes_that_are_read_together_are_no_element_each() -> None:
@@ -291,15 +263,15 @@ def test_a_constant_that_is_read_as_it_is_written_is_a_number(kind: str, text: s
     [
         ("f32", "-0.0", "sign(c)", "-0.0", False),  # 0 where it is folded
         ("f32", "-0.0", "sign(c)", "0.0", False),
-        ("f32", "0.0", "sign(c)", "0.0", True),
-        ("f32", "-3.0", "sign(c)", "-1.0", True),
+        ("f32", "0.0", "sign(c)", "0.0", False),
+        ("s32", "-3", "sign(c)", "-1", True),
         ("f32", "-0.0", "negate(c)", "0.0", True),
         ("s8", "-127", "count-leading-zeros(c)", "0", False),
-        ("s8", "3", "count-leading-zeros(c)", "6", True),
-        ("u8", "129", "count-leading-zeros(c)", "0", True),
+        ("s8", "3", "count-leading-zeros(c)", "6", False),
+        ("u8", "129", "not(c)", "126", True),
         ("f8e3m4", "2.5", "round-nearest-even(c)", "2.0", False),
         ("f8e4m3", "2.5", "round-nearest-afz(c)", "3.0", False),
-        ("f16", "2.5", "round-nearest-even(c)", "2.0", True),
+        ("f16", "2.5", "floor(c)", "2.0", True),
     ],
 )
 def test_what_folds_otherwise_than_it_runs_is_not_computed(
@@ -353,18 +325,6 @@ def test_a_total_order_of_arrays_of_constants_hangs_on_no_nan(least: str, sound:
     (proved if sound else unproved)(made, constant("pred[2]", f"{{{'false' if sound else 'true'}, false}}"), "exact")
 
 
-@pytest.mark.parametrize(("zero", "sound"), [("-0.0", False), ("0.0", True)])
-def test_a_sort_of_constants_in_total_order_hangs_on_no_sign_of_a_zero(zero: str, sound: bool) -> None:
-    below = "f { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = pred[] compare(a, b), direction=LT"
-    order = f"{below}, type=TOTALORDER\n}}\n"
-    made = entry(
-        f"c = f32[3] constant({{1.0, 0.0, {zero}}})",
-        "ROOT r = f32[3] sort(c), dimensions={0}, is_stable=true, to_apply=f",
-        before=order,
-    )
-    (proved if sound else unproved)(made, constant("f32[3]", f"{{{zero}, 0.0, 1.0}}"), "exact")
-
-
 @pytest.mark.parametrize(
     ("kind", "start", "taken", "sound"),
     [
@@ -382,15 +342,6 @@ def test_a_constant_start_is_not_read_as_a_negative_one(kind: str, start: str, t
         "ROOT r = f32[1] dynamic-slice(c, i), dynamic_slice_sizes={1}",
     )
     (proved if sound else unproved)(made, constant("f32[1]", f"{{{taken}}}"), "exact")
-    folded = entry(
-        "c = f32[3] constant({1, 2, 3})",
-        f"i = {kind}[] constant({start})",
-        "s = f32[2] dynamic-slice(c, i), dynamic_slice_sizes={2}",
-        "z = f32[] constant(-inf)",
-        "ROOT r = f32[] reduce(s, z), dimensions={0}, to_apply=larger",
-        before=LARGER,
-    )
-    (proved if sound else unproved)(folded, constant("f32[]", "2" if taken == "1" else "3"), "exact")
 
 
 @pytest.mark.parametrize(("kind", "sound"), [("u8", False), ("s8", True)])

@@ -85,9 +85,9 @@ ALL = "broadcast(c), dimensions={}"
 EACH = "broadcast(o), dimensions={}"
 IN_F8 = "k = f32[4] convert(i)"
 MADE = {
-    "a number that is too large": (f"c = f8e4m3fn[] convert(o); i = f8e4m3fn[4] {ALL}; {IN_F8}", "1000", "400"),
+    "a number that is too large": (f"c = f8e4m3fn[] convert(o); i = f8e4m3fn[4] {ALL}; {IN_F8}", "1000", "416"),
     "a sum that is too large": (
-        f"b = f8e4m3fn[] convert(o); c = f8e4m3fn[] add(b, b); i = f8e4m3fn[4] {ALL}; {IN_F8}", "400", "200",
+        f"b = f16[] convert(o); c = f16[] add(b, b); i = f16[4] {ALL}; {IN_F8}", "40000", "20000",
     ),
     "one of several": (
         f"c = f32[4] {EACH}; s = f32[4] iota(), iota_dimension=0; t = f32[4] add(c, s); i = TYPE[4] convert(t); "
@@ -130,7 +130,7 @@ def test_a_constant_cancels_where_its_type_holds_it() -> None:
     lines = ("k = f8e4m3fn[] convert(c)", "d = f8e4m3fn[] subtract(p, k)", "ROOT r = f8e4m3fn[] add(d, k)")
     copy = one("f8e4m3fn[]", "ROOT r = f8e4m3fn[] copy(p)")
     unproved(copy, one("f8e4m3fn[]", "c = f32[] constant(1000)", *lines), "real")
-    proved(copy, one("f8e4m3fn[]", "c = f32[] constant(400)", *lines), "real")
+    proved(copy, one("f8e4m3fn[]", "c = f32[] constant(416)", *lines), "real")
 
 
 def test_a_predicate_keeps_one_bit_of_eight() -> None:
@@ -191,19 +191,6 @@ def test_a_constant_that_is_rounded_otherwise_on_the_way_through_f32_is_none(nam
     proved(made(near), entry(f"ROOT r = {kind}[] constant({nearest})"), "exact")
 
 
-@pytest.mark.parametrize(("number", "sound"), [("1.0004882812500003", False), ("1.0005", True)])
-def test_a_folded_reduction_knows_no_such_constant(number: str, sound: bool) -> None:
-    maximum = "max { a = f16[] parameter(0)\n b = f16[] parameter(1)\n ROOT r = f16[] maximum(a, b)\n}\n"
-    folded = entry(
-        f"c = f64[2] constant({{{number}, 0.5}})",
-        "h = f16[2] convert(c)",
-        "n = f16[] constant(-inf)",
-        "ROOT r = f16[] reduce(h, n), dimensions={0}, to_apply=max",
-        before=maximum,
-    )
-    (proved if sound else unproved)(folded, entry("ROOT r = f16[] constant(1.0009765625)"), "exact")
-
-
 @pytest.mark.parametrize(("kind", "held", "other"), [("f16", "1", "1.0009765625"), ("f8e5m2", "1", "1.25")])
 def test_a_decimal_is_rounded_as_xla_reads_it(kind: str, held: str, other: str) -> None:
     """Into f16 by way of f32, into types of 8 bits at once."""
@@ -233,23 +220,6 @@ def test_a_counted_number_in_the_middle_is_none(place: int, sound: bool) -> None
     unproved(counted, entry("ROOT r = bf16[] constant(16777216)"), "exact")
 
 
-@pytest.mark.parametrize(("kind", "result"), [("f16", "{1.0009765625, 0}"), ("f32", "{1.00048828125, 0}")])
-def test_a_folded_scatter_rounds_to_no_number_of_16_bits(kind: str, result: str) -> None:
-    function = (
-        f"narrow {{ a = f64[] parameter(0)\n b = f64[] parameter(1)\n c = {kind}[] convert(b)\n"
-        " ROOT r = f64[] convert(c)\n}\n"
-    )
-    folded = entry(
-        "x = f64[2] constant({0, 0})",
-        "i = s32[1,1] constant({{0}})",
-        "u = f64[1] constant({1.0004882812500003})",
-        "ROOT r = f64[2] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, "
-        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=narrow",
-        before=function,
-    )
-    (proved if kind == "f32" else unproved)(folded, entry(f"ROOT r = f64[2] constant({result})"), "exact")
-
-
 READS = {
     "chosen": ("f32", "ROOT r = f32[3,2] select(b, p, q)", "ROOT r = f32[3,2] copy(p)"),
     "counted": ("f32", "ROOT r = s32[3,2] convert(b)", "ROOT r = s32[3,2] broadcast(n), dimensions={}"),
@@ -273,13 +243,14 @@ def test_a_byte_that_is_neither_0_nor_1_is_no_predicate(name: str) -> None:
     lines = (f"p = {kind}[3,2] parameter(0)", f"q = {kind}[3,2] parameter(1)", "n = s32[] constant(0)",
              "o = s32[] constant(1)")  # fmt: skip
 
-    def made(byte: int) -> str:
+    def made(byte: int, of: str = "u8") -> str:
         rows = f"{{{{{byte},{byte},{byte}}},{{{byte},{byte},{byte}}}}}"
-        constant = f"c = u8[2,3] constant({rows})"
+        constant = f"c = {of}[2,3] constant({rows})"
         return entry(*lines, constant, "b = pred[3,2] bitcast(c)", *(part.strip() for part in read.split(";")))
 
     unproved(made(2), entry(*lines, wrong), "exact")
-    proved(made({"chosen": 1}.get(name, 0)), entry(*lines, wrong), "exact")
+    # The bits of one that says 0 or 1 are not computed, either; but they are those of a predicate.
+    proved(made({"chosen": 1}.get(name, 0), "pred"), entry(*lines, wrong), "exact")
 
 
 NARROWED = "w = f32[4] convert(p)"

@@ -441,20 +441,6 @@ def test_a_call_of_the_library_that_is_seen_outside_is_no_plain_topk() -> None:
     proved(called(', backend_config={}, frontend_attributes={}, metadata={op_name="n"}'), largest("", 0), "exact")
 
 
-def sorted_constant(direction: str) -> str:
-    return entry(
-        "c = s32[3] constant({3, 1, 2})",
-        "ROOT r = s32[3] sort(c), dimensions={0}, is_stable=true, to_apply=below",
-        before="below { a = s32[] parameter(0)\n b = s32[] parameter(1)\n"
-        f" ROOT r = pred[] compare(a, b), direction={direction}\n}}\n",
-    )
-
-
-def test_a_constant_is_not_sorted_by_what_puts_an_element_before_itself() -> None:
-    proved(sorted_constant("LT"), entry("ROOT r = s32[3] constant({1, 2, 3})"), "exact")
-    unproved(sorted_constant("LE"), entry("ROOT r = s32[3] constant({1, 2, 3})"), "rounding")
-
-
 def library_convolution(config: str) -> str:
     return entry(
         "p = f32[1,4,1] parameter(0)",

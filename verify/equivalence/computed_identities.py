@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Final
 
 from hloproof.equivalence.answer import Tier
-from hloproof.equivalence.evaluation import only_bits_tell
+from hloproof.equivalence.foldable import only_bits_tell
 from hloproof.equivalence.patterns import View
 from hloproof.equivalence.terms import App, Term, from_value, is_static, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import (

@@ -11,7 +11,8 @@ from cmath import isfinite
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from hloproof.equivalence.evaluation import EVALUATED, evaluate
+from hloproof.equivalence.evaluation import evaluate
+from hloproof.equivalence.foldable import FOLDABLE
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.terms import (
     App,
@@ -71,7 +72,7 @@ class Definedness:
                     return False
                 return all(self.everywhere(t) for t in (*bodies, *sides))
             case App(op, type_, args, key):
-                computed = type_ in FLOATS and op in EVALUATED
+                computed = type_ in FLOATS and op in FOLDABLE
                 if computed and not _is_held(op, type_, [self._number_of(a) for a in args], key):
                     return False
                 # Integers have a value everywhere: XLA says what their division by zero gives.
@@ -106,7 +107,7 @@ class Definedness:
 
     def _is_held(self, node: Node) -> bool:
         """Whether the type holds what is computed from constants alone; said of everything else."""
-        if node.type not in FLOATS or node.head not in EVALUATED:
+        if node.type not in FLOATS or node.head not in FOLDABLE:
             return True
         held = [self.numbers.get(o) for o in node.operands]
         if None in held and node.static:
@@ -129,7 +130,7 @@ class Definedness:
         if node.head in ("broadcast", "reshape"):
             return held[0]
         known = tuple(x for x in held if x is not None)
-        if node.head not in EVALUATED or not known or len(known) < len(held):
+        if node.head not in FOLDABLE or not known or len(known) < len(held):
             return None
         computed = evaluate(node.head, node.type, known, node.key)
         return computed if isinstance(computed, Num | Lit) else None

@@ -1,75 +1,23 @@
 """Constants and counted integers through elementwise operations, bit for bit.
 
-Trusted. Only operations that every implementation rounds alike are evaluated: the four of arithmetic, sqrt, and those
-that give a representable number. A function such as exp of a constant is not; nor is what has to do with a subnormal
-number, which one processor takes for 0 and another does not, or with the bits of a NaN that is computed.
+Trusted. What is evaluated, of which types and on which numbers, is what `foldable` has rows for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from math import copysign, nan
+from collections.abc import Hashable
 from typing import Final
 
+from hloproof.equivalence.foldable import ComputedNumber, row_of
 from hloproof.equivalence.indices import Lin, clamp, constant
 from hloproof.equivalence.literals import bits_of
-from hloproof.equivalence.terms import (
-    Cond,
-    Lit,
-    Num,
-    Term,
-    from_pattern,
-    from_value,
-    may_be_flushed,
-    number,
-    rounds_alike,
-    value_of,
-)
+from hloproof.equivalence.terms import Cond, Lit, Num, Term, from_pattern, from_value, number, value_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, Word
-from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, UNSIGNED, to_bits, width
+from hloproof.models.interpreter.semantics.element_type import INTEGERS, UNSIGNED, width
 from hloproof.models.interpreter.semantics.real import Real
-from hloproof.models.interpreter.semantics.small_float import SMALL
 
 _REAL: Final = Real()
-EVALUATED: Final = frozenset(
-    {
-        "add",
-        "subtract",
-        "multiply",
-        "divide",
-        "sqrt",
-        "negate",
-        "abs",
-        "maximum",
-        "minimum",
-        "compare",
-        "convert",
-        "clamp",
-        "floor",
-        "ceil",
-        "sign",
-        "is-finite",
-        "and",
-        "or",
-        "not",
-        "xor",
-        "shift-left",
-        "shift-right-arithmetic",
-        "shift-right-logical",
-        "remainder",
-        "bitcast-convert",
-        "round-nearest-even",
-        "round-nearest-afz",
-        "select",
-        "popcnt",
-        "count-leading-zeros",
-    }
-)
-_AS_BITS: Final = frozenset({"select", "negate", "abs"})
-"""What is done without arithmetic, to subnormal numbers as to others."""
-_ONE_NAN: Final = frozenset({"f64", "f32", "f16", "bf16"})
-"""Among these every implementation converts the plain NaN to the plain one."""
 TRUE: Final = Lit("pred", 1)
 FALSE: Final = Lit("pred", 0)
 
@@ -82,77 +30,23 @@ def attributes_of(key: Hashable) -> Attributes:
 
 def evaluate(op: str, type_: str, args: tuple[Num | Lit, ...], key: Hashable) -> Term | None:
     """The operation on these, None where it is not evaluated."""
-    if op not in EVALUATED:
+    types = tuple(a.type for a in args)
+    row = row_of(op, types, type_)
+    if row is None:
         return None
-    values = [value_of(a) for a in args]
-    if all(v is not None for v in values):
-        if type_ in COMPLEX or any(a.type in COMPLEX for a in args):
-            return None
-        if op == "bitcast-convert":
-            bits = _bits(args[0])  # as a predicate only 0 and 1 mean something
-            return None if type_ == "pred" and bits > 1 else from_pattern(type_, bits)
-        given = any(v != v for v in values)
-        if isinstance(key, tuple) and ("type", "TOTALORDER") in key and only_bits_tell(values):
-            return None
-        try:
-            function = _REAL.function(op, [a.type for a in args], type_, attributes_of(key))
-            result = function(*values)
-            # The bits of a NaN that is computed are left open, and may be looked at; but a plain one stays one in
-            # another type, where types have the one plain NaN.
-            plain = op == "convert" and given and type_ in _ONE_NAN and args[0].type in _ONE_NAN
-            if result != result and not (plain and _bits(args[0]) == to_bits(args[0].type, nan)):
-                return None
-            if not alike(op, [a.type for a in args], values, type_, result):
-                return None
-            return from_value(type_, result)
-        except (NotModelled, OverflowError, ValueError, ZeroDivisionError):
-            return None
-    if not all(isinstance(a, Num) for a in args):
+    values = tuple(value_of(a) for a in args)
+    if any(v is None for v in values):
+        integers = tuple(a for a in args if isinstance(a, Num))
+        return counted(op, type_, integers, key) if len(integers) == len(args) else None
+    try:
+        result = _REAL.function(op, types, type_, attributes_of(key))(*values)
+    except (NotModelled, OverflowError, ValueError, ZeroDivisionError):
         return None
-    return counted(op, type_, tuple(a for a in args if isinstance(a, Num)), key)
-
-
-def only_bits_tell(values: Sequence[object]) -> bool:
-    """Whether numbers are in a total order by their bits alone, as a NaN and zeros of both signs are: XLA has them in
-    another when it folds."""
-    zeros = {copysign(1.0, v) for v in values if isinstance(v, float) and v == 0}
-    return any(v != v for v in values) or len(zeros) > 1
-
-
-def alike(op: str, types: Sequence[str], values: Sequence[object], type_: str, result: object) -> bool:
-    """Whether every implementation gives this result of the operation on numbers, a NaN aside."""
-    if op == "convert" and not rounds_alike(type_, values[0]):
-        return False
-    if _rounded_twice(op, type_) or _folded_otherwise(op, type_, values):
-        return False
-    numbers = [*zip(types, values, strict=True), (type_, result)]
-    return op in _AS_BITS or not any(may_be_flushed(*n) for n in numbers)
-
-
-def _rounded_twice(op: str, type_: str) -> bool:
-    """Whether implementations go by way of a wider type from which the result is rounded otherwise. f8e8m0fnu holds
-    neither 0 nor what is near it in f32; the number of bits of less than a byte is counted in the byte."""
-    return (
-        (type_ == "f8e8m0fnu" and op != "select")
-        or (op == "sqrt" and type_ in SMALL)
-        or (op == "popcnt" and type_ in INTEGERS and width(type_) < 8)
-    )
-
-
-def _folded_otherwise(op: str, type_: str, values: Sequence[object]) -> bool:
-    """Whether XLA computes another result when it folds: 0 for the sign of -0, a count of zeros less than none for
-    negative numbers, NaN for narrow floats that are rounded to whole ones, and bounds of predicates the other way
-    around."""
-    match op, values[0]:
-        case "sign", float(x):
-            return x == 0 and copysign(1.0, x) < 0
-        case "count-leading-zeros", int(x):
-            return x < 0
-        case (("round-nearest-even" | "round-nearest-afz"), _):
-            return type_ in SMALL
-        case "clamp", _:
-            return type_ == "pred"
-    return False
+    total = isinstance(key, tuple) and ("type", "TOTALORDER") in key
+    if not row.numbers(ComputedNumber(types, values, type_, result, total)):
+        return None
+    # The bits of a NaN are more than the number that was computed.
+    return from_pattern(type_, _bits(args[0])) if op == "bitcast-convert" else from_value(type_, result)
 
 
 def _bits(term: Num | Lit) -> int:
