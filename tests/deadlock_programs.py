@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -80,15 +80,18 @@ Wait = Callable[[], bool]
 class _World:
     given: Choice
     in_order: bool
-    """What is sent goes to recvs in the order in which they began, what flies on a thread flies in order, too, and all
-    devices wait for one another in permutations; else sends go to whoever waits, and who sends waits for nobody."""
+    """What is sent goes to recvs in the order in which they began, one transfer of a stream after the other, what
+    flies or starts is over when it has, and all devices wait for one another in permutations; else sends go to whoever
+    waits, and who sends waits for nobody."""
+    second: frozenset[int] = frozenset()
+    """The channels on the second stream."""
     sent: Counter[tuple[int, int, int]] = field(default_factory=Counter)
     begun: Counter[tuple[int, int, int]] = field(default_factory=Counter)
     taken: Counter[tuple[int, int, int]] = field(default_factory=Counter)
     arrived: Counter[tuple[int, Step]] = field(default_factory=Counter)
     threads: list[Iterator[Wait]] = field(default_factory=list)
-    last: dict[tuple[int, str], list[bool]] = field(default_factory=dict)
-    """Whether what began last on a thread of a device is over."""
+    last: dict[tuple[int, bool], list[bool]] = field(default_factory=dict)
+    """Whether what began last on a stream of a device is over."""
     steps: int = 0
 
 
@@ -102,6 +105,7 @@ class _Runner:
 
     world: _World
     device: int
+    is_in_flight: bool = False
 
     def run(self, steps: Sequence[Step], turn: int, outer: int, carried: dict[int, Iterator[Wait]]) -> Iterator[Wait]:
         """Each thing that is waited for, in order."""
@@ -113,19 +117,28 @@ class _Runner:
                 raise TooLong
             match s.what:
                 case "send":
-                    w.sent.update((a, b, int(s.on)) for a, b in _PAIRS[int(s.on)] if a == d)
+                    sent = self._send(s)
+                    if s.name:
+                        open_ones[s.name] = sent
+                    else:
+                        yield from sent
                 case "recv" | "start":
-                    open_ones[s.name] = self._begin(s)
+                    open_ones[s.name] = yield from self._started(s)
                 case "begin":
-                    carried[s.name] = self._begin(s)
+                    carried[s.name] = yield from self._started(s)
                 case "next":
-                    carried[-s.name] = self._begin(s)
-                case "recv-done" | "done" | "land":
+                    carried[-s.name] = yield from self._started(s)
+                case "recv-done" | "send-done" | "done" | "land":
                     yield from open_ones.pop(s.name)
                 case "end":
                     yield from carried[s.name]
                 case "meet":
+                    if self.is_in_flight:
+                        yield from self._cleared()
                     yield from self._begin(s)
+                case "fly" if w.in_order:
+                    yield from _Runner(w, d, is_in_flight=True).run(s.bodies[0], turn, outer, {})
+                    open_ones[s.name] = iter(())
                 case "fly":
                     open_ones[s.name] = self._fly(s, turn, outer)
                 case "call" | "if":
@@ -143,13 +156,52 @@ class _Runner:
                         carried.update(zip(s.carried, [carried[h] for h in s.handed], strict=True))
                         turns += 1
 
+    def _started(self, s: Step) -> Generator[Wait, None, Iterator[Wait]]:
+        """The same as what begins, and waits for others as it does."""
+        begun = self._begin(s)
+        if isinstance(s.on, int) or not self.world.in_order:
+            return begun
+        yield from self._cleared()
+        yield from begun
+        return iter(())
+
+    def _cleared(self) -> Iterator[Wait]:
+        """What is sent and received is over: what is in flight may share its streams."""
+        mine = [over for (d, _), over in self.world.last.items() if d == self.device]
+        yield lambda: all(mine)
+
+    def _send(self, s: Step) -> Iterator[Wait]:
+        w, on = self.world, int(s.on)
+        mine = [(a, b, on) for a, b in _PAIRS[on] if a == self.device]
+        if w.in_order and mine:
+            return self._streamed(on, iter(()), mine)
+        w.sent.update(mine)
+        return iter(())
+
+    def _streamed(self, on: int, waits: Iterator[Wait], sent: Sequence[tuple[int, int, int]]) -> Iterator[Wait]:
+        """A transfer that begins when the one before it on its stream is over."""
+        w, stream, over = self.world, (self.device, on in self.world.second), list[bool]()
+        before = w.last.get(stream)
+        w.last[stream] = over
+
+        def go() -> Iterator[Wait]:
+            if before is not None:
+                yield lambda: bool(before)
+            w.sent.update(sent)
+            yield from waits
+            over.append(True)
+
+        w.threads.append(go())
+        return iter([lambda: bool(over)])
+
     def _begin(self, s: Step) -> Iterator[Wait]:
         """Something that begins now, and what its end waits for."""
         w, d = self.world, self.device
         if isinstance(s.on, int):
             mine = [(a, b, s.on) for a, b in _PAIRS[s.on] if b == d]
             w.begun.update(mine)
-            return self._received([(key, w.begun[key]) for key in mine])
+            received = self._received([(key, w.begun[key]) for key in mine])
+            return self._streamed(s.on, received, ()) if w.in_order and mine else received
         w.arrived[d, s] += 1
         return self._met(s, w.arrived[d, s])
 
@@ -173,13 +225,9 @@ class _Runner:
         yield lambda: all(self.world.arrived[other, s] >= often for other in others)
 
     def _fly(self, s: Step, turn: int, outer: int) -> Iterator[Wait]:
-        over, on = list[bool](), (self.device, str(s.on))
-        before = self.world.last.get(on) if self.world.in_order else None
-        self.world.last[on] = over
+        over = list[bool]()
 
         def go() -> Iterator[Wait]:
-            if before is not None:
-                yield lambda: bool(before)
             yield from _Runner(self.world, self.device).run(s.bodies[0], turn, outer, {})
             over.append(True)
 
@@ -206,9 +254,11 @@ class _Runner:
         return {"const": n, "given": self.world.given[0][n % 2], "own": self.device, "around": around + n}[how]
 
 
-def waits_for_ever(program: Steps, given: Choice, in_order: bool, seed: int = 0) -> bool:
+def waits_for_ever(
+    program: Steps, given: Choice, in_order: bool, seed: int = 0, second: frozenset[int] = frozenset()
+) -> bool:
     """Somebody does when all devices run the program."""
-    world, order = _World(given, in_order), random.Random(seed)
+    world, order = _World(given, in_order, second), random.Random(seed)
     world.threads = [_Runner(world, d).run(program, 0, 0, {}) for d in range(DEVICES)]
     waiting: dict[Iterator[Wait], Wait] = {}
     moved = True
@@ -245,8 +295,8 @@ _ALL: Final = ", ".join(_HELD)
 class _Printer:
     """Devices are replicas, or partitions, whose collective operations have channels."""
 
-    def __init__(self, are_partitions: bool) -> None:
-        self._are_partitions = are_partitions
+    def __init__(self, are_partitions: bool, second: frozenset[int]) -> None:
+        self._are_partitions, self._second = are_partitions, second
         self.computations: list[str] = []
         self._names: dict[tuple[int, str], str] = {}
         self._count = 0
@@ -320,8 +370,13 @@ class _Printer:
             x = self._new("x")
             match s.what:
                 case "send":
-                    lines.append(f"{x} = {_RECV} send(p, {token}), {_said(s)}")
-                    lines.append(f"{x}d = token[] send-done({x}), channel_id={s.on}")
+                    lines.append(f"{x} = {_RECV} send(p, {token}), {self._said(s)}")
+                    if s.name:
+                        now[s.name] = x
+                    else:
+                        lines.append(f"{x}d = token[] send-done({x}), channel_id={s.on}")
+                case "send-done":
+                    lines.append(f"{x} = token[] send-done({now[s.name]}), channel_id={s.on}")
                 case "recv" | "start" | "begin" | "next" | "meet":
                     lines.append(f"{x} = {self._begun(s, token)}")
                     if s.what == "begin":
@@ -387,7 +442,7 @@ class _Printer:
 
     def _begun(self, s: Step, token: str) -> str:
         if isinstance(s.on, int):
-            return f"{_RECV} recv({token}), {_said(s)}"
+            return f"{_RECV} recv({token}), {self._said(s)}"
         start = "" if s.what == "meet" else "-start"
         shape = "f32[8]" if s.what == "meet" else _type(s)
         channel = f", channel_id={s.name + 100}" if self._are_partitions else ""
@@ -403,6 +458,11 @@ class _Printer:
         elif channel:
             groups, channel = "[1,3]<=[3]" if s.on == "{}" else s.on, f"{channel}, use_global_device_ids=true"
         return f"{shape} all-reduce{start}(p), replica_groups={groups}, to_apply=add{channel}"
+
+    def _said(self, s: Step) -> str:
+        pairs = ",".join(f"{{{a},{b}}}" for a, b in _PAIRS[int(s.on)])
+        stream = ',_xla_send_recv_pipeline="1"' if s.on in self._second else ""
+        return f'channel_id={s.on}, frontend_attributes={{_xla_send_recv_source_target_pairs="{{{pairs}}}"{stream}}}'
 
     def _tested(self, by: Test, lines: list[str]) -> str:
         (how, n), x = by, self._new("q")
@@ -421,11 +481,6 @@ class _Printer:
         return x
 
 
-def _said(s: Step) -> str:
-    pairs = ",".join(f"{{{a},{b}}}" for a, b in _PAIRS[int(s.on)])
-    return f'channel_id={s.on}, frontend_attributes={{_xla_send_recv_source_target_pairs="{{{pairs}}}"}}'
-
-
 def _type(s: Step) -> str:
     if isinstance(s.on, int):
         return _RECV
@@ -438,9 +493,9 @@ def _ended(x: str, s: Step) -> str:
     return f"f32[8] {'collective-permute' if s.on in _MOVES else 'all-reduce'}-done({x})"
 
 
-def printed(program: Steps, are_partitions: bool = False) -> str:
-    """The program as a scheduled module."""
-    return _Printer(are_partitions).module(program)
+def printed(program: Steps, are_partitions: bool = False, second: frozenset[int] = frozenset()) -> str:
+    """The program as a scheduled module, some of its channels on the second stream."""
+    return _Printer(are_partitions, second).module(program)
 
 
 # -- making -----------------------------------------------------------------------------------------------------------
@@ -471,10 +526,15 @@ class _Maker:
 
     def _exchange(self) -> list[Steps]:
         on, name = self._rng.choice(self._channels), self._name()
-        recv, send, done = Step("recv", on, name), Step("send", on), Step("recv-done", on, name)
+        recv, send, done = Step("recv", on, name), [Step("send", on)], Step("recv-done", on, name)
+        if self._rng.random() < 0.5:
+            send = [Step("send", on, self._name())]
+            send.append(Step("send-done", on, send[0].name))
         if self._rng.random() >= self._early:
-            return [[recv, done], [send]]
-        return [[*self._mixed([[recv], [send]]), done]]
+            return [[recv, done], send]
+        if self._rng.random() < 0.5:
+            return [[*self._mixed([[recv], send[:1]]), *self._mixed([[done], send[1:]])]]
+        return [[*self._mixed([[recv], send]), done]]
 
     def _test(self, in_loop: bool) -> Test:
         ways: list[Test] = [("given", 0), ("not", 0), ("given", 1)]

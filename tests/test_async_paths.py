@@ -260,7 +260,7 @@ PAIRS: Final[Mapping[str, tuple[str, str, str, tuple[str, ...]]]] = {
     "what another channel brings is waited for on this one": (
         "collective-deadlock",
         _transfers("s3 r3 r1 r2 R1 R2 s1 s2 R3 S1 S2 S3"),
-        _transfers("s3 r3 r1 r2 s1 R1 R2 s2 R3 S1 S2 S3"),
+        _transfers("s3 r3 r1 s1 R1 s2 r2 R2 R3 S1 S2 S3"),
         ("r1", "r2"),
     ),
     "a send that flies and is called as well": (

@@ -566,7 +566,8 @@ def of_claim(text: str, name: str) -> set[str]:
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [
-        (exchanging(of_send='foo="1"'), exchanging(of_send='_xla_send_recv_pipeline="1"')),
+        (exchanging(of_send='foo="1"'), exchanging(of_send='_xla_send_recv_pipeline="0"')),
+        (exchanging(of_send='_xla_send_recv_pipeline="1"'), exchanging(of_send='_scheduling_group_id="1"')),
         (exchanging(of_send='foo="1"'), exchanging(of_send='_scheduling_group_id="1"')),
         (exchanging(of_send='x="_xla_send_recv_pipeline=1"'), exchanging(of_send='xla.sdy.x="y=1"')),
         (exchanging(of_sum='foo="1"'), exchanging(of_sum='combiner_key="1"')),

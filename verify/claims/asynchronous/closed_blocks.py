@@ -37,8 +37,9 @@ class Blocks:
     """Of loops that are not closed, but whose turns leave as much open as there was, and that happen once, in a
     schedule without threads: how many turns are as good as any number. What a turn takes was sent so and so many turns
     before, no more than `reach`; where nobody waits for what comes after his turn, a circle of waits lies in one turn.
-    Else a shortest circle is on each device once, and steps between devices no more often than there are devices. A
-    step touches at most `reach` + 1 turns; a turn that no step touches can be cut out of the circle."""
+    Else a shortest circle leaves each device once from each stream and once from where it meets others, and steps
+    between devices no more often. A step touches at most `reach` + 1 turns; a turn that no step touches can be cut out
+    of the circle."""
     competing: str | None = None
     """Two things at once take what is sent alike, or meet at one place: it is not known who is first."""
 
@@ -52,16 +53,14 @@ class _Walk:
     blocks: Blocks
     outside: Counter[object]
     """How often others than this thread have to do with a key."""
+    total: Counter[object]
+    """How often all of them have."""
+    was_late: bool = False
+    """Whether somebody may have waited for what is sent behind when this thread began."""
     ahead: Counter[object] = field(default_factory=Counter)
     """How much more was sent than taken."""
     unmatched: Counter[object] = field(default_factory=Counter)
     """How much more was sent than recvs have begun."""
-    recvs: Counter[object] = field(default_factory=Counter)
-    """How many recvs have begun."""
-    numbers: dict[HloPosition, list[int]] = field(default_factory=dict)
-    """The numbers among them of those that are not ended, the oldest first."""
-    waited: Counter[object] = field(default_factory=Counter)
-    """The highest number of those that are ended: so much has to be sent by then."""
     begun: list[tuple[HloPosition, int]] = field(default_factory=list)
     """What is not ended, the oldest first, and its number."""
     beside: dict[int, Event] = field(default_factory=dict)
@@ -87,16 +86,19 @@ class _Walk:
             case "send":
                 self.ahead[self.keys[e.place]] += 1
                 self.unmatched[self.keys[e.place]] += 1
+                self._begin(e)
             case "recv":
-                self._receive(e)
+                self.unmatched[self.keys[e.place]] -= 1
                 self._begin(e)
             case "launch":
                 self._begin(e)
             case "begin":
+                outside = self.total - _counted(self.keys, e.inside)
+                _Walk(self.schedule, self.keys, self.blocks, outside, self.total, self._is_late()).run(e.inside)
                 inside = [x for x in every(e.inside) if x.opcode in ("send", "recv")]
                 for x in inside:
                     if x.opcode == "recv":
-                        self._receive(x)
+                        self.unmatched[self.keys[x.place]] -= 1
                     else:
                         self.unmatched[self.keys[x.place]] += 1
                         self.ahead[self.keys[x.place]] += 1
@@ -112,32 +114,20 @@ class _Walk:
                 mine = next(((s, n) for s, n in self.begun if s in e.starts), None)
                 if mine is None:
                     return
-                # Whichever is ended, the last that may be has to be sent by then.
-                for recv in (recv for recvs in e.recvs for recv in recvs if recv in self.keys and not e.is_oldest):
-                    key = self.keys[recv]
-                    self.waited[key] = max(self.waited[key], *self.numbers.get(recv, []), 0)
                 self.begun.remove(mine)
                 if mine[1] in self.beside and not _leaves_running(self.beside[mine[1]]):
                     del self.beside[mine[1]]
                 for recv in e.recvs[e.starts.index(mine[0])]:
                     self._take(recv)
 
-    def _receive(self, e: Event) -> None:
-        key = self.keys[e.place]
-        self.unmatched[key] -= 1
-        self.recvs[key] += 1
-        self.numbers.setdefault(e.place, []).append(self.recvs[key])
-
     def _take(self, recv: HloPosition) -> None:
         if recv in self.keys:
-            key, open_ones = self.keys[recv], self.numbers.get(recv)
-            self.ahead[key] -= 1
-            self.waited[key] = max(self.waited[key], open_ones.pop(0) if open_ones else self.recvs[key])
+            self.ahead[self.keys[recv]] -= 1
 
     def _is_late(self) -> bool:
-        """Somebody up to here waits for what is sent behind."""
-        sent = {key: self.unmatched[key] + self.recvs[key] for key in self.waited}
-        return any(sent[key] < n for key, n in self.waited.items())
+        """Somebody up to here may wait for what is sent behind: a recv keeps what is behind it on its stream waiting,
+        and what is in flight may run before anything else goes on."""
+        return self.was_late or any(n < 0 for n in self.unmatched.values())
 
     def _begin(self, e: Event) -> None:
         self.begun.append((e.place, self.count))
@@ -169,10 +159,15 @@ class _Walk:
         )
         if steady and marker in self.schedule.loops:
             reach = max((len(entry.begun), *map(abs, (*entry.ahead.values(), *entry.unmatched.values()))))
-            devices = len(devices_of(self.schedule)) if late else 0
+            devices = len(devices_of(self.schedule)) * self._kinds_of_waits() if late else 0
             self.blocks.even[marker] = 2 + len(entry.begun) + devices * (reach + 1)
         else:
             self.blocks.even.pop(marker, None)
+
+    def _kinds_of_waits(self) -> int:
+        """On how many lines that are in order a device waits for others: on each stream, and where it meets them."""
+        events = tuple(every(self.schedule.events))
+        return len({e.stream for e in events if e.pairs} | {"" for e in events if e.opcode in ("arrive", "launch")})
 
 
 @dataclass
@@ -220,18 +215,9 @@ def blocks_of(schedule: Schedule) -> Blocks:
     keys = {e.place: (e.channel, e.pairs) for e in every(schedule.events) if e.opcode in ("send", "recv")}
     blocks = Blocks()
     total = _counted(keys, schedule.events)
-    for events in _threads(schedule.events):
-        # What is in flight beside the entry's own thread is seen as it goes.
-        outside = Counter[object]() if events is schedule.events else total - _counted(keys, events)
-        _Walk(schedule, keys, blocks, outside).run(events)
+    # What is in flight beside the entry's own thread is seen as it goes.
+    _Walk(schedule, keys, blocks, Counter(), total).run(schedule.events)
     return blocks
-
-
-def _threads(events: Sequence[Event]) -> Iterator[Sequence[Event]]:
-    yield events
-    for e in events:
-        if e.opcode == "begin":
-            yield from _threads(e.inside)
 
 
 def _counted(keys: Mapping[HloPosition, _Key], events: Iterable[Event]) -> Counter[object]:

@@ -3,7 +3,8 @@
 Every device runs the same schedule. A send does not wait for its recv; a recv-done waits for its send; a collective
 operation for the devices of its group. What is sent is given to recvs in the order in which they began. What is in
 flight runs beside the rest of its device, one event after the other, and its done waits for it and for what it has
-begun to receive.
+begun to receive. Who waits for ever when no more is waited for than that is a deadlock; that there is none is said
+where nobody does who waits for all that a runtime may wait for.
 """
 
 from __future__ import annotations
@@ -143,10 +144,10 @@ def _pairs_problem(pairs: Pairs, count: int) -> str | None:
 
 def _mixed(transfers: Sequence[Event]) -> str | None:
     """Why one device may send another on one channel what any of several kinds of recvs takes."""
-    said: dict[tuple[str, int, int], Pairs] = {}
+    said: dict[tuple[str, int, int], tuple[Pairs, str]] = {}
     for e in transfers:
         for a, b in e.pairs:
-            if said.setdefault((e.channel, a, b), e.pairs) != e.pairs:
+            if said.setdefault((e.channel, a, b), (e.pairs, e.stream)) != (e.pairs, e.stream):
                 return f"which recv takes what device {a} sends device {b} on channel {e.channel}"
     return None
 

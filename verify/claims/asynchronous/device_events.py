@@ -29,7 +29,7 @@ _SAID_OF_DEVICES: Final = "_xla_send_recv_source_target_pairs"
 _PAIR: Final = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
 _PAIRS: Final = re.compile(rf"\s*\{{\s*(?:{_PAIR.pattern}(?:\s*,\s*{_PAIR.pattern})*)?\s*\}}\s*")
 _OF_STREAMS: Final = "_xla_send_recv_pipeline"
-"""Says on which stream a transfer runs, and nothing of who waits for it."""
+"""Says on which stream a transfer runs: on the second where it is 1."""
 
 
 def names_devices(i: Instruction) -> bool:
@@ -52,6 +52,11 @@ def source_target_pairs(i: Instruction) -> Pairs:
     return tuple((int(a), int(b)) for a, b in _PAIR.findall(pairs))
 
 
+def _stream(i: Instruction) -> str:
+    """On which stream a transfer runs. One after the other does."""
+    return "second" if said_of_transfer(i).get(_OF_STREAMS) == "1" else "first"
+
+
 def shown(pairs: Pairs) -> str:
     """Pairs as texts write them."""
     return "{" + ",".join(f"{{{a},{b}}}" for a, b in pairs) + "}"
@@ -71,6 +76,10 @@ class Event:
     """What a done ends."""
     recvs: tuple[tuple[HloPosition, ...], ...] = ()
     """The recvs that a done waits for, of each start."""
+    sends: tuple[tuple[HloPosition, ...], ...] = ()
+    """And the sends, where it waits for them."""
+    stream: str = ""
+    """Of a send or recv."""
     is_oldest: bool = True
     """A done ends the oldest of what is open and may be ended by it."""
     inside: tuple[Event, ...] = ()
@@ -172,16 +181,19 @@ class Schedule:
             for name in busy:
                 yield from self._of(name, path, within)
         elif i.opcode in TRANSFERS:
-            yield Event(place, i.opcode, source_target_pairs(i), str(i.attributes.get("channel_id")), within=within)
+            channel = str(i.attributes.get("channel_id"))
+            yield Event(place, i.opcode, source_target_pairs(i), channel, stream=_stream(i), within=within)
         elif _plain(i.opcode) in _EXCHANGES and (link is None or link.role == "start"):
             yield Event(place, "launch" if link is not None else "arrive", within=within)
             if link is None:
                 yield Event(place, "meet", starts=(place,), within=within)
         elif link is not None and link.role == "done":
             starts = ended_starts(self.chains, place)
-            recvs = tuple(tuple(dict.fromkeys(self._received(s, path))) for s in starts)
-            is_oldest = ends_the_oldest(self.chains, place)
-            yield Event(place, "done", starts=starts, recvs=recvs, is_oldest=is_oldest, within=within)
+            recvs, sends = (
+                tuple(tuple(dict.fromkeys(self._begun(s, path, what))) for s in starts) for what in ("recv", "send")
+            )
+            oldest = ends_the_oldest(self.chains, place)
+            yield Event(place, "done", starts=starts, recvs=recvs, sends=sends, is_oldest=oldest, within=within)
 
     def _taken(self, computation: Computation, choice: Instruction, ways: Sequence[str]) -> str | None:
         """The branch that constants choose; None where they do not."""
@@ -230,15 +242,16 @@ class Schedule:
         if words:
             raise NotModelled(f"what {words[0]} says")
 
-    def _received(self, start: HloPosition, path: tuple[str, ...]) -> Iterator[HloPosition]:
-        """A start that is a recv, and the recvs in the computation that it runs and that it does not itself end."""
+    def _begun(self, start: HloPosition, path: tuple[str, ...], what: str) -> Iterator[HloPosition]:
+        """A start that is a recv, or a send, and those in the computation that it runs and that it does not itself
+        end."""
         run = self.chains.runs(self.chains.flow.instruction(start))
-        if self.chains.flow.instruction(start).opcode == "recv":
+        if self.chains.flow.instruction(start).opcode == what:
             yield start
         elif run is not None and self._is_busy(run):
             inside = tuple(every(self._of(run, path, ())))
             ended = {e.starts[0] for e in inside if e.opcode == "done" and len(e.starts) == 1}
-            yield from (e.place for e in inside if e.opcode == "recv" and e.place not in ended)
+            yield from (e.place for e in inside if e.opcode == what and e.place not in ended)
 
     def _note(self, where: str, i: Instruction, computation: Computation, name: str) -> None:
         """Whether every device takes the same way: by what decides on it."""

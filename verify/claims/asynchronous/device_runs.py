@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule, every
@@ -24,7 +24,7 @@ _Transfer = tuple[int, int, str, Pairs]
 
 @dataclass(slots=True)
 class _Thread:
-    """What runs on a device, one event after the other, when what is on its thread before it is over."""
+    """What runs on a device, one event after the other, when what is before it on its stream is over."""
 
     device: int
     events: Sequence[Event]
@@ -38,20 +38,25 @@ class _Thread:
 
 class _Devices:
     """All devices, and what they have sent, taken and begun. Where it is `strict`, they wait for all that they may have
-    to: groups that are not known, and those of permutations, hold all devices, what is in flight waits for what flew
-    before it on its thread, and what is sent goes to the recvs in the order in which they began. Else who is not known
-    is not waited for, and what is sent goes to whom it is waited for by."""
+    to: groups that are not known, and those of permutations, hold all devices; what begins, other than sends and recvs,
+    may be over only then (XLA's GPUs meet at the start when an operation is run for the first time, and run the text of
+    what is in flight where it begins); sends and recvs of a stream come one after the other, a recv when it is sent,
+    and what devices do together in flight may share the streams. What is sent goes to the recvs in the order in which
+    they began. Else who is not known is not waited for, and what is sent goes to whom it is waited for by."""
 
     def __init__(self, schedule: Schedule, strict: bool) -> None:
         self.chains, self._strict = schedule.chains, strict
         self.devices = devices_of(schedule)
-        self.threads = [_Thread(d, schedule.events) for d in self.devices]
+        events = tuple(_one_by_one(schedule.events)) if strict else schedule.events
+        self.threads = [_Thread(d, events) for d in self.devices]
         self._begun: dict[tuple[int, HloPosition], list[_Thread]] = {}
         self._last: dict[tuple[int, str], _Thread] = {}
-        """Of a device what began last on a thread."""
+        """Of a device what began last on a stream."""
         self.dones_are_known = True
         self._sent: Counter[_Transfer] = Counter()
         self._taken: Counter[_Transfer] = Counter()
+        self._here: Counter[_Transfer] = Counter()
+        """How many recvs are over on their stream."""
         self._begun_recvs: Counter[_Transfer] = Counter()
         self._awaited: dict[tuple[int, HloPosition], list[dict[_Transfer, int]]] = {}
         """What has begun at a recv and is not ended, the oldest first, each with its number among its own."""
@@ -81,17 +86,30 @@ class _Devices:
         d = thread.device
         match e.opcode:
             case "send":
-                self._sent.update((a, b, e.channel, e.pairs) for a, b in e.pairs if a == d)
+                if not self._strict:
+                    self._sent.update(_given(d, e))
+                elif _given(d, e):
+                    self._begun.setdefault((d, e.place), []).append(self._on_stream(d, e, "give"))
+                    self._order.setdefault(d, []).append(e.place)
+            case "give":
+                self._sent.update(_given(d, e))
+            case "clear":
+                return all(t.is_over for (other, _), t in self._last.items() if other == d)
+            case "take":
+                if any(self._here[w] >= self._sent[w] for w in _received(d, e)):
+                    return False
+                self._here.update(_received(d, e))
             case "recv":
                 begun = dict[_Transfer, int]()
-                for w in ((a, b, e.channel, e.pairs) for a, b in e.pairs if b == d):
+                for w in _received(d, e):
                     self._begun_recvs[w] += 1
                     begun[w] = self._begun_recvs[w]
+                if self._strict and begun:
+                    self._on_stream(d, e, "take")
                 self._awaited.setdefault((d, e.place), []).append(begun)
                 self._order.setdefault(d, []).append(e.place)
             case "begin":
-                on = (d, self.chains.thread(self.chains.flow.instruction(e.place)))
-                beside = self._last[on] = _Thread(d, e.inside, self._last.get(on) if self._strict else None)
+                beside = _Thread(d, e.inside)
                 self.threads.append(beside)
                 self._begun.setdefault((d, e.place), []).append(beside)
                 self._order.setdefault(d, []).append(e.place)
@@ -108,6 +126,13 @@ class _Devices:
                 return self._ends(d, e)
         return True
 
+    def _on_stream(self, d: int, e: Event, what: str) -> _Thread:
+        """A transfer that goes when those before it on its stream are over."""
+        on = (d, e.stream)
+        last = self._last[on] = _Thread(d, (replace(e, opcode=what),), self._last.get(on))
+        self.threads.append(last)
+        return last
+
     def _ends(self, d: int, e: Event) -> bool:
         """A done ends the oldest of what it may belong to. Where others are open that wait for something else, it is
         not known which; where loops and calls may hand on in another order, all that is open has to be there."""
@@ -122,21 +147,23 @@ class _Devices:
                 self.dones_are_known = False
         if not self._meets(d, first):
             return False
-        if self._begun.get((d, first)) and not self._begun[d, first][0].is_over:
+        beside = (first, *(e.sends[e.starts.index(first)] if self._strict else ()))
+        if any(not self._begun[d, s][0].is_over for s in beside if self._begun.get((d, s))):
             return False
         if any(self._taken[w] + n > self._sent[w] for w, n in wanted.items()):
             return False
-        late = (n > self._sent[w] for numbers in self._numbers(d, e, first) for w, n in numbers.items())
+        late = (n > self._here[w] for numbers in self._numbers(d, e, first) for w, n in numbers.items())
         if self._strict and any(late):
             return False
         if self._strict and not (e.is_oldest or all(self._is_there(d, e, s) for s in dict.fromkeys(mine))):
             return False
         self._taken.update(wanted)
         order.remove(first)
-        if self._arrived[d, first]:
+        if self._arrived[d, first] > self._left[d, first]:
             self._left[d, first] += 1
-        if self._begun.get((d, first)):
-            self._begun[d, first].pop(0)
+        for s in beside:
+            if self._begun.get((d, s)):
+                self._begun[d, s].pop(0)
         for recv in self._recvs(e, first):
             if self._awaited.get((d, recv)):
                 self._awaited[d, recv].pop(0)
@@ -145,12 +172,9 @@ class _Devices:
     def _is_there(self, d: int, e: Event, start: HloPosition) -> bool:
         """All that is open of a start could be ended now."""
         queues = (self._awaited.get((d, recv), []) for recv in self._recvs(e, start))
-        if any(n > self._sent[w] for queue in queues for numbers in queue for w, n in numbers.items()):
+        if any(n > self._here[w] for queue in queues for numbers in queue for w, n in numbers.items()):
             return False
-        if not all(thread.is_over for thread in self._begun.get((d, start), [])):
-            return False
-        turn = self._arrived[d, start]
-        return not turn or all(self._arrived[other, start] >= turn for other in self._met(d, start))
+        return all(thread.is_over for thread in self._begun.get((d, start), []))
 
     @staticmethod
     def _recvs(e: Event, start: HloPosition) -> tuple[HloPosition, ...]:
@@ -181,6 +205,26 @@ class _Devices:
             else:
                 self._partners[key] = frozenset() if found is None else _surely(self.chains, place, found)
         return self._partners[key]
+
+
+def _one_by_one(events: Iterable[Event], in_flight: bool = False) -> Iterator[Event]:
+    """What begins is over before the next begins, but for sends and recvs, which are over before devices meet in
+    flight."""
+    for e in events:
+        if e.opcode == "launch" or (in_flight and e.opcode == "arrive"):
+            yield replace(e, opcode="clear")
+        yield replace(e, inside=())
+        yield from _one_by_one(e.inside, in_flight=True)
+        if e.opcode == "launch":
+            yield replace(e, opcode="meet")
+
+
+def _given(d: int, e: Event) -> list[_Transfer]:
+    return [(a, b, e.channel, e.pairs) for a, b in e.pairs if a == d]
+
+
+def _received(d: int, e: Event) -> list[_Transfer]:
+    return [(a, b, e.channel, e.pairs) for a, b in e.pairs if b == d]
 
 
 @dataclass(frozen=True, slots=True)
