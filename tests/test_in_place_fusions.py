@@ -319,3 +319,75 @@ def test_a_start_that_a_loop_carries_and_nobody_knows() -> None:
     text = text.replace("  one = s32[]", "  o = s32[] get-tuple-element(t), index=2\n  one = s32[]")
     text = text.replace("TURNS", "3").replace("STEP", "one").replace("FIRST", "zero")
     assert _verdicts(text)["hazard-in-place"][0] == "unknown"
+
+
+_BODIES: Final = """turned {
+ p = f32[8,8] parameter(0)
+ q = f32[8,8] parameter(1)
+ r = f32[8,8] reverse(p), dimensions={0}
+ ROOT o = f32[8,8] add(r, q)
+}
+updated {
+ p = f32[8,8] parameter(0)
+ q = f32[8,8] parameter(1)
+ z = s32[] constant(0)
+ ROOT o = f32[8,8] dynamic-update-slice(p, q, z, z)
+}
+taken {
+ s = (f32[8,8], f32[8,8]) parameter(0)
+ p = f32[8,8] get-tuple-element(s), index=0
+ ROOT n = f32[8,8] negate(p)
+}
+"""
+_AT_ITS_PLACE: Final = {
+    "donated": (
+        "HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }\nBODIESENTRY e {\n"
+        " x = f32[8,8]{1,0} parameter(0)\n k = f32[8,8] parameter(1)\n z = s32[] constant(0)\n"
+        " s = (f32[8,8], f32[8,8]) tuple(x, k)\n ROOT y = f32[8,8] STEP\n}\n"
+    ),
+    "a state": (
+        "HloModule m, is_scheduled=true\nBODIESturn {\n s = (f32[8,8], f32[8,8]) parameter(0)\n"
+        " x = f32[8,8] get-tuple-element(s), index=0\n k = f32[8,8] get-tuple-element(s), index=1\n"
+        " z = s32[] constant(0)\n y = f32[8,8] STEP\n ROOT t = (f32[8,8], f32[8,8]) tuple(y, k)\n}\n"
+        'more {\n s = (f32[8,8], f32[8,8]) parameter(0)\n ROOT m = pred[] custom-call(), custom_call_target="m"\n}\n'
+        "ENTRY e {\n a = f32[8,8] parameter(0)\n b = f32[8,8] copy(a)\n c = f32[8,8] copy(a)\n"
+        " t0 = (f32[8,8], f32[8,8]) tuple(b, c)\n"
+        " ROOT w = (f32[8,8], f32[8,8]) while(t0), condition=more, body=turn\n}\n"
+    ),
+}
+_STEPS: Final = {
+    "negate(x)": "",
+    "add(x, k)": "",
+    "copy(x)": "",
+    "reverse(k), dimensions={0}": "",
+    "dynamic-update-slice(x, k, z, z)": "",
+    "fusion(k, x), kind=kLoop, calls=turned": "proved",
+    "fusion(x, k), kind=kLoop, calls=updated": "proved",
+    "fusion(x, k), kind=kLoop, calls=turned": "refuted",
+    "fusion(x, x), kind=kLoop, calls=turned": "refuted",
+    "reverse(x), dimensions={0}": "unknown",
+    "dot(x, k), lhs_contracting_dims={1}, rhs_contracting_dims={0}": "unknown",
+    'custom-call(k, x), custom_call_target="t"': "unknown",
+    'custom-call(s), custom_call_target="t"': "unknown",
+    "fusion(s), kind=kLoop, calls=taken": "unknown",
+}
+
+
+def _in_place(text: str) -> str:
+    records = check_hlo(text, Options()).records()
+    return " ".join(str(r.verdict) for r in records if r.claim == "hazard-in-place")
+
+
+@pytest.mark.parametrize("place", _AT_ITS_PLACE)
+@pytest.mark.parametrize("step", _STEPS)
+def test_what_is_made_where_it_reads_is_made_element_by_element(place: str, step: str) -> None:
+    text = _AT_ITS_PLACE[place].replace("BODIES", _BODIES).replace("STEP", step)
+    assert _in_place(text) == _STEPS[step]
+    # Before copies are inserted nothing is shared.
+    assert _in_place(text.replace(", is_scheduled=true", "")) == ""
+
+
+def test_elements_that_are_moved_by_a_layout_are_not_made_in_their_place() -> None:
+    text = _AT_ITS_PLACE["donated"].replace("BODIES", "").replace("STEP", "copy(x)")
+    assert _in_place(text.replace("y = f32[8,8]", "y = f32[8,8]{1,0}")) == ""
+    assert _in_place(text.replace("y = f32[8,8]", "y = f32[8,8]{0,1}")) == "unknown"

@@ -22,17 +22,24 @@ from hloproof.claims.asynchronous.start_values import Given
 from hloproof.engines.door import How, prove_one
 from hloproof.logic.obligation import Outcome
 from hloproof.logic.replay import careful
+from hloproof.models.dataflow.accesses import Spot
+from hloproof.models.dataflow.alias_classes import shape_at
+from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.in_place import fused_in_place, parameter_behind, updating
 from hloproof.models.dataflow.value_flow import HloPosition, called
+from hloproof.models.dataflow.versions import PASS_ON
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.opcodes import ELEMENTWISE
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
 from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.layouts.bitcast import is_decomposable, reshape_is_bitcast
+from hloproof.models.layouts.memory_size import element_bits
+from hloproof.models.layouts.physical import layout_of
 from hloproof.models.maps.indexing_map import IndexingMap
 
 CLAIM = "hazard-in-place"
@@ -40,16 +47,25 @@ OWN_ARRAY = "what is updated is computed inside of the fusion, so it is not an o
 _HELD = 2
 """A start returns its operands and its result, and contexts after them."""
 _SAME_POSITIONS = frozenset({"bitcast", "reshape"})
+_JUDGED_INSIDE = PASS_ON | {"while", "call", "conditional"}
+_BY_ELEMENTS = ELEMENTWISE | {"copy", "all-reduce"}
 
 
 def hazard_in_place(context: Context) -> Iterator[Judgement]:
-    """Owed by every fusion that ends in an update, or declares a result as an operand's alias."""
+    """Owed by every fusion that ends in an update, or declares a result as an operand's alias; once copies are inserted
+    by every instruction that makes its result where it reads."""
     module = context.chains.module
     composer: Composer | None = None
     for computation in module.computations:
-        for i in map(_inside, computation.instructions):
+        for instruction in computation.instructions:
+            i = _inside(instruction)
             body = module.find(called(i, "calls")) if i.opcode == "fusion" else None
-            for written in _written_by(module, i, body) if body is not None else ():
+            alone = () if body is None else tuple(_written_by(module, i, body))
+            over = tuple(_shared_with_operands(context, computation, instruction))
+            arrays = all(isinstance(computation.by_name[i.operands[n]].shape, ArrayShape) for _, n in over)
+            if body is None or not arrays:
+                yield from _without_steps(computation, i, over)
+            for written in (*alone, *_made_over(body, over if arrays else (), alone)) if body is not None else ():
                 assert body is not None
                 composer = composer or plain_composer(module)
                 place = HloPosition(computation.name, i.name)
@@ -69,6 +85,50 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                 yield found
             if body is not None and _makes_what_it_updates(body):
                 yield judged(CLAIM, HloPosition(computation.name, i.name), note=OWN_ARRAY)
+
+
+def _shared_with_operands(context: Context, computation: Computation, i: Instruction) -> Iterator[tuple[Spot, int]]:
+    """Results that lie in the buffer of an operand because loops, branches or the module's aliases share it, each with
+    the operand's number. What is in flight, and what a call runs, is judged where it stands."""
+    local = scene_of(context).locals.get(computation.name) if context.shares else None
+    if local is None or i.opcode in _JUDGED_INSIDE or link_of(i.opcode) is not None:
+        return
+    by_itself = {w.result for w in local.writes} if i.opcode != "fusion" else set()
+    for spot in local.leaves(i.name):
+        if local.version.get(spot, spot) == spot and spot not in by_itself:
+            for n, operand in enumerate(i.operands):
+                if any(local.buffer(read) == local.buffer(spot) for read in local.leaves(operand)):
+                    yield spot, n
+
+
+def _made_over(body: Computation, over: Iterable[tuple[Spot, int]], alone: Iterable[Written]) -> Iterator[Written]:
+    """What a fusion writes where it reads, beside the results that it updates or declares."""
+    judged_already = {w.result for w in alone}
+    for (_, at), number in over:
+        result = body.root.operands[at[0]] if at else body.root_name
+        if result not in judged_already:
+            judged_already.add(result)
+            yield Written(result, number, None, True)
+
+
+def _without_steps(computation: Computation, i: Instruction, over: Iterable[tuple[Spot, int]]) -> Iterator[Judgement]:
+    """An instruction that is no fusion and makes its result where it reads: right element by element, which owes
+    nothing."""
+    for (_, at), n in over:
+        if i.opcode not in _BY_ELEMENTS or not _lie_alike(
+            shape_at(i.shape, at), computation.by_name[i.operands[n]].shape
+        ):
+            told = f"{i.name} makes its result in the buffer of {i.operands[n]}: in which order a {i.opcode} reads "
+            told += "and writes is not modelled"
+            yield judged(CLAIM, HloPosition(computation.name, i.name), unknown=told)
+            return
+
+
+def _lie_alike(a: Shape | None, b: Shape | None) -> bool:
+    if not isinstance(a, ArrayShape) or not isinstance(b, ArrayShape):
+        return False
+    sizes = (a.dimensions, element_bits(a)) == (b.dimensions, element_bits(b))
+    return sizes and layout_of(a).minor_to_major == layout_of(b).minor_to_major
 
 
 def _inside(i: Instruction) -> Instruction:
