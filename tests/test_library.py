@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import hloproof
+from hloproof.results.errors import BadInput
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "specs" / "examples" / "attention.hlo"
@@ -63,6 +64,21 @@ def test_a_string_is_one_path() -> None:
     for source in (str(EXAMPLE), EXAMPLE, [EXAMPLE]):
         found = hloproof.check(source)
         assert found and str(found).startswith("184 proved")
+
+
+def test_nothing_is_not_proved(tmp_path: Path) -> None:
+    """What a pattern finds where no file is."""
+    (tmp_path / "m.hlo").write_text(TRANSPOSE)
+    assert hloproof.check(tmp_path.glob("*.hlo"))
+    with pytest.raises(BadInput, match="no file or folder was given"):
+        hloproof.check(tmp_path.glob("*.txt"))
+
+
+@pytest.mark.parametrize(("said", "told"), [("direction", "output-to-input or"), ("layout", "logical or physical")])
+def test_maps_of_no_direction_and_no_order_are_refused(said: str, told: str) -> None:
+    """A name that nobody knows was taken for the other."""
+    with pytest.raises(LookupError, match=f"{said} is {told}"):
+        hloproof.maps(TRANSPOSE, **{said: "both"})  # type: ignore[arg-type]
 
 
 def test_text_that_is_no_module_is_an_error_with_a_suggestion() -> None:

@@ -94,7 +94,10 @@ def check(source: object, options: Options | None = None) -> Checked:
     if isinstance(source, PathLike) or (isinstance(source, str) and (not is_text(source) or exists(source))):
         return Checked(check_paths([fspath(source)], options))
     if isinstance(source, Iterable) and not isinstance(source, str | bytes):
-        return Checked(check_paths([fspath(path) for path in source], options))
+        paths = [fspath(path) for path in source]
+        if not paths:
+            raise BadInput("no file or folder was given")
+        return Checked(check_paths(paths, options))
     text, _ = text_of(source)
     return Checked(check_hlo(text, options or Options()), text)
 

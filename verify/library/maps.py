@@ -79,17 +79,17 @@ def maps(
     `output` says which array of a tuple is followed to the operands, `operand` which operand to the outputs. A fusion's
     maps are composed through its computation; `fused` goes on through the whole entry computation. With `layout`
     physical dimensions are in the order of memory, the most major first. Raises InputError for text that is no module,
-    LookupError for an instruction, output or operand that is not there, NotModelled.
+    LookupError for an instruction, output, operand, direction or layout that is not there, NotModelled.
 
     >>> print(maps("ROOT r = f32[8,4] transpose(f32[4,8] p), dimensions={1,0}"))
     operand 0 (moves)
       (d0, d1) -> (d1, d0), domain: d0 in [0, 7], d1 in [0, 3]
     """
-    from hloproof.queries.indexing import answer, find_instruction
+    from hloproof.queries.indexing import answer, direction_named, find_instruction, layout_named
 
-    module = parse(source)
+    module, way, order = parse(source), direction_named(direction), layout_named(layout)
     _, found = find_instruction(module, instruction)
-    sets = answer(module, instruction, direction, output=output, input=operand, fused=fused, layout=layout)
+    sets = answer(module, instruction, way, output=output, input=operand, fused=fused, layout=order)
     return Maps(found.name, direction, sets)
 
 

@@ -230,7 +230,7 @@ def composed_as_said(
         raise NotModelled(f"{READER!r} is the reader's own place, and the instruction of this name is %{READER}")
     # What is said of the reader's own position is said of the positions that there are.
     places = {v.interval for m in composed for v in m.runtime if v.provider == READER}
-    size = next(iter(places)).count if len(places) == 1 and all(i.lower == 0 for i in places) else 0
+    size = next(iter(places)).count if len(places) == 1 else 0
     said = [of_positions(m, size) for m in claimed.maps]
     shape_of = shapes_in(module, find_instruction(module, spec.instruction)[0])
     said, composed = ([of_types(m, shape_of) for m in side] for side in (said, composed))

@@ -12,7 +12,7 @@ from hloproof.models.hlo.module import Computation, Instruction, Module, device_
 from hloproof.models.hlo.shape import leaves
 from hloproof.models.indexing import OperandMaps
 from hloproof.models.indexing.composition.module_maps import composer_of, followed_maps, instruction_maps
-from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT
+from hloproof.models.indexing.composition.route import DIRECTIONS, OUTPUT_TO_INPUT
 from hloproof.models.maps.text import print_map
 from hloproof.queries.physical import in_memory_order
 
@@ -25,6 +25,13 @@ def layout_named(name: str) -> _Layout:
         if known == name:
             return known  # type: ignore[no-any-return]
     raise LookupError(f"layout is logical or physical, not {name!r}")
+
+
+def direction_named(name: str) -> str:
+    """Raises LookupError with a sentence."""
+    if name in DIRECTIONS:
+        return name
+    raise LookupError(f"direction is {' or '.join(DIRECTIONS)}, not {name!r}")
 
 
 def find_instruction(module: Module, name: str) -> tuple[Computation, Instruction]:

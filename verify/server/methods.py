@@ -48,13 +48,11 @@ def indexing(
 ) -> dict[str, Any]:
     """The maps of one output, or of one operand, of an instruction. Raises BadParameters for what is not there."""
     from hloproof.models.hlo.parser import parse_module
-    from hloproof.models.indexing.composition.route import DIRECTIONS
-    from hloproof.queries.indexing import answer, as_json, layout_named
+    from hloproof.queries.indexing import answer, as_json, direction_named, layout_named
 
-    if direction not in DIRECTIONS:
-        raise BadParameters(f"direction is {' or '.join(DIRECTIONS)}, not {direction!r}")
     try:
-        found = answer(parse_module(hlo), instruction, direction, output, input, fused, layout_named(layout))
+        way, order = direction_named(direction), layout_named(layout)
+        found = answer(parse_module(hlo), instruction, way, output, input, fused, order)
     except LookupError as error:
         raise BadParameters(str(error.args[0])) from error
     return {"operands": as_json(found)}
