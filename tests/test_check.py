@@ -248,6 +248,17 @@ def test_a_full_disk_under_the_report_is_one_line() -> None:
     assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"no space left" in done.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no device /dev/full on this system")
+def test_what_cannot_be_told_is_no_verdict(tmp_path: Path) -> None:
+    """With a full disk under the standard error the status was 120, whatever was found."""
+    (tmp_path / "nothing").write_text("")  # passed over, which is told
+    for text, status in (("ROOT p = f32[4] parameter(0)", 0), ("ROOT p = f32[4] nothing()", 2)):
+        (tmp_path / "m.hlo").write_text(f"HloModule m\nENTRY e {{ {text} }}\n")
+        with open("/dev/full", "wb") as full:
+            command = [sys.executable, "-m", "hloproof", "check", str(tmp_path), "--no-cache"]
+            assert subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=full).returncode == status
+
+
 def test_a_reader_that_goes_away_is_no_error() -> None:
     command = f"{sys.executable} -m hloproof check {EXAMPLE} --format json | head -c 100; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], check=False, capture_output=True)

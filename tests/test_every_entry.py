@@ -52,7 +52,7 @@ def _deep(place: Path) -> None:
     (place / "b.hlo").write_text(WRONG)
 
 
-Written = str | bytes | Callable[[Path], None]
+Written = str | bytes | Callable[[Path], object]
 READ, JUDGED, TOLD, KNOWN = "cannot be read", "judged", "told", "known"
 UNNAMED, COMPARED = "of no dump", "compared with what is no module"
 
@@ -76,6 +76,8 @@ ENTRIES: Final[Mapping[str, tuple[Written, str, str, str]]] = {
     "gone.pb": (_link("nowhere"), TOLD, TOLD, TOLD),
     "gone.hlo.pb": (_link("nowhere"), READ, UNNAMED, KNOWN),
     "gone": (_link("nowhere"), TOLD, TOLD, TOLD),
+    f"{'n' * 250}.hlo": (WRONG, JUDGED, UNNAMED, KNOWN),  # with no room for the name of a plan
+    ".git": (lambda place: (place.mkdir(), (place / "HEAD").write_text("")), KNOWN, KNOWN, KNOWN),
     ".#b.hlo": (_link("who@where.123"), KNOWN, KNOWN, KNOWN),
     "null.hlo": (_link(os.devnull), READ, READ, READ),
     "pipe.hlo": (os.mkfifo, READ, READ, READ),

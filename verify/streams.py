@@ -12,13 +12,15 @@ _CLOSED: Final = "standard output is closed"
 
 
 class _Output(io.FileIO):
-    """A standard output whose reader may go away: what it no longer reads is dropped, and the status stays that of what
-    was found."""
+    """A standard stream whose reader may go away: what it no longer reads is dropped, and the status stays that of what
+    was found. So is what cannot be written to the standard error, of which there is nowhere to tell it."""
 
     def write(self, data: Any, /) -> int:
         try:
             return super().write(data)
-        except BrokenPipeError:
+        except OSError as error:
+            if not isinstance(error, BrokenPipeError) and self.fileno() != 2:
+                raise
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, self.fileno())
             os.close(null)

@@ -6,6 +6,7 @@ over; nothing is left out in silence.
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -103,8 +104,9 @@ def entries(folder: Path, include: Sequence[str] = (), exclude: Sequence[str] = 
     Raises BadInput where a folder cannot be looked into, and for a pipe or device that has the name of an input: it
     would be waited for.
     """
-    places = [p for p in all_below(folder) if _is_chosen(p.relative_to(folder).as_posix(), include, exclude)]
-    found = {p: _use(p) for p in places if not p.is_dir() and suffix_of(p) != ".pb"}
+    below = {p: p.relative_to(folder) for p in all_below(folder)}
+    places = [p for p in below if _is_chosen(below[p].as_posix(), include, exclude)]
+    found = {p: _use(p, below[p]) for p in places if not p.is_dir() and suffix_of(p) != ".pb"}
     for place in places:
         if suffix_of(place) == ".pb" and not place.is_dir():
             found[place] = _use_of_buffer(place, found)
@@ -133,7 +135,16 @@ def plan_of_module(module: Path) -> Path | None:
     names = [f"{module.name}{PLAN}", *(["assignment.txt"] if module.name == "module" else [])]
     # A link that leads nowhere is one, too: whoever reads it says so.
     places = (module.with_name(name + end) for name in names for end in ("", *PACKED) if module.name)
-    return next((p for p in places if p.is_file() or (p.is_symlink() and not p.exists())), None)
+    return next((p for p in places if _is_there(p)), None)
+
+
+def _is_there(place: Path) -> bool:
+    try:
+        return place.is_file() or (place.is_symlink() and not place.exists())
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:  # of which there is none
+            raise
+        return False
 
 
 def all_below(folder: Path) -> list[Path]:
@@ -169,8 +180,8 @@ def _is_chosen(below: str, include: Sequence[str], exclude: Sequence[str]) -> bo
     return not any(fnmatch(below, pattern) for pattern in exclude)
 
 
-def _use(place: Path) -> Use:
-    """What a file is that is no protocol buffer."""
+def _use(place: Path, below: Path) -> Use:
+    """What a file is that is no protocol buffer; `below` is its path inside the folder."""
     plain = Path(without_packing(place.name))
     if place.is_symlink() and not place.exists() and place.name.startswith(".#"):
         return "beside"  # so editors mark what they have open
@@ -178,7 +189,8 @@ def _use(place: Path) -> Use:
     if is_plan or suffix_of(place) in SUFFIXES:
         _require_file(place)
         return "plan" if is_plan else "input" if suffix_of(place) != ".txt" else _use_of_text(place)
-    return "beside" if place.name.startswith(".") or plain.suffix.lower() in BESIDE else "other"
+    is_hidden = any(part.startswith(".") for part in below.parts)
+    return "beside" if is_hidden or plain.suffix.lower() in BESIDE else "other"
 
 
 def _require_file(place: Path) -> None:
