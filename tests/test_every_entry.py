@@ -17,6 +17,7 @@ from memory_cases import CHAIN, CHAIN_PLAN
 
 import hloproof
 from hloproof.cli import run
+from hloproof.library.jax_programs import validate_dumps
 from hloproof.pipeline.folders import BESIDE, entries
 from hloproof.pipeline.sources import SUFFIXES
 from hloproof.results.results import exit_status
@@ -52,7 +53,12 @@ def _deep(place: Path) -> None:
     (place / "b.hlo").write_text(WRONG)
 
 
-Written = str | bytes | Callable[[Path], object]
+def _hidden(place: Path) -> None:
+    place.mkdir()
+    (place / "HEAD").write_text("")
+
+
+Written = str | bytes | Callable[[Path], None]
 READ, JUDGED, TOLD, KNOWN = "cannot be read", "judged", "told", "known"
 UNNAMED, COMPARED = "of no dump", "compared with what is no module"
 
@@ -77,7 +83,7 @@ ENTRIES: Final[Mapping[str, tuple[Written, str, str, str]]] = {
     "gone.hlo.pb": (_link("nowhere"), READ, UNNAMED, KNOWN),
     "gone": (_link("nowhere"), TOLD, TOLD, TOLD),
     f"{'n' * 250}.hlo": (WRONG, JUDGED, UNNAMED, KNOWN),  # with no room for the name of a plan
-    ".git": (lambda place: (place.mkdir(), (place / "HEAD").write_text("")), KNOWN, KNOWN, KNOWN),
+    ".git": (_hidden, KNOWN, KNOWN, KNOWN),
     ".#b.hlo": (_link("who@where.123"), KNOWN, KNOWN, KNOWN),
     "null.hlo": (_link(os.devnull), READ, READ, READ),
     "pipe.hlo": (os.mkfifo, READ, READ, READ),
@@ -87,6 +93,11 @@ ENTRIES: Final[Mapping[str, tuple[Written, str, str, str]]] = {
     "a.hlo.zst": (ZSTD, READ, UNNAMED, KNOWN),
     "a.hlo.pb": (b"\xff", READ, UNNAMED, KNOWN),
     "a.pb": (b"\xff", TOLD, TOLD, TOLD),
+    "topology.pb": (b"\xff", KNOWN, KNOWN, KNOWN),
+    "one-memory-usage-report.pb": (b"\xff", KNOWN, KNOWN, KNOWN),
+    "one-memory-usage-report.txt": ("", KNOWN, KNOWN, KNOWN),
+    "other-live-range.txt": (WRONG, JUDGED, UNNAMED, KNOWN),
+    "values.txt": ("\nTotal bytes used: 8", KNOWN, KNOWN, KNOWN),
     "one.pb": (b"\xff", KNOWN, TOLD, KNOWN),  # beside one.txt, where it is
     "one.hlo.pb": (b"\xff", KNOWN, UNNAMED, KNOWN),
     "a.hlo~": (WRONG, TOLD, TOLD, TOLD),
@@ -166,6 +177,15 @@ def test_what_is_passed_over_is_in_the_report(capsys: pytest.CaptureFixture[str]
     assert run(["baseline", "d", "--write", "b.json"]) == 0 and "Passed over" in capsys.readouterr().err
     assert run(["check", "d", "-q", "--exclude", "*[4-8].*"]) == 0 and not capsys.readouterr().err
     assert run(["check", "d/m.hlo", "--format", "json"]) == 0 and "passed_over" not in capsys.readouterr().out
+
+
+def test_what_a_library_is_given_is_told_too() -> None:
+    Path("d").mkdir()
+    for name, text in DUMPS.items():
+        Path("d", name).write_text(text)
+    assert not validate_dumps("d").note
+    Path("d/odd").write_text("")
+    assert "Passed over" in str(validate_dumps("d"))
 
 
 def test_no_suffix_is_that_of_an_input_and_of_none() -> None:

@@ -141,6 +141,13 @@ def test_other_files_are_left_alone(client: Client) -> None:
     assert client.shown() == []
 
 
+@pytest.mark.parametrize(("name", "is_read"), [("A.RULES", True), ("a.rules", True), ("a.rule", False)])
+def test_a_suffix_in_capitals_is_one(name: str, is_read: bool) -> None:
+    from hloproof.server.language import diagnostics
+
+    assert bool(diagnostics(name, "rule a\n")) == is_read
+
+
 def test_columns_are_counted_as_the_protocol_does() -> None:
     from hloproof.server.language import diagnostics
 

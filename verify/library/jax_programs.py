@@ -20,6 +20,7 @@ from hloproof.library.checking import Checked
 from hloproof.library.checking import check as check_source
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.source_lines import SourceLine, SourceLines
+from hloproof.pipeline.folders import told
 from hloproof.pipeline.memory_plans import check_files, plans_in
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.pass_dumps import environment_with_dumps, find_dumps
@@ -55,7 +56,7 @@ class Located:
 class Validated:
     """A compilation, pass by pass, and its memory plans; `findings` has what is not proved.
 
-    `note` tells where the program was compiled when that is not a process of its own.
+    `note` tells where the program was compiled when that is not a process of its own, and what was passed over.
     """
 
     passes: Compilation
@@ -136,11 +137,12 @@ def validate_dumps(
     refuted
     """
     folder = Path(folder)
-    found = validate_passes(find_dumps(folder), PassOptions(tier, budget_seconds, jobs))
+    others: list[str] = []
+    found = validate_passes(find_dumps(folder, others), PassOptions(tier, budget_seconds, jobs))
     plans = tuple(check_files(*pair) for pair in plans_in(str(folder)))
     findings = [*filter(None, map(_of_pass, found.judged))]
     findings += [located for plan in plans for located in _of_plan(plan)]
-    return Validated(found, plans, tuple(findings), note)
+    return Validated(found, plans, tuple(findings), "\n".join(filter(None, (note, told(others) if others else ""))))
 
 
 def _lowered(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -42,6 +42,12 @@ BESIDE: Final[frozenset[str]] = frozenset(
 )
 """The suffixes of what compilers and people leave beside modules: it is no input, and is not told."""
 
+_REPORT_NAMES: Final = (
+    *("-buffer-assignment-values.txt", "-buffer-assignment.pb", "-live-range.txt", "thunk_sequence.txt"),
+    *("-memory-usage-report.txt", "-memory-usage-report.pb", "compile_options.pb", "topology.pb"),
+)
+"""How the names end of the reports of XLA, and of what it was asked."""
+
 Use = Literal["input", "plan", "beside", "other"]
 
 
@@ -106,11 +112,19 @@ def entries(folder: Path, include: Sequence[str] = (), exclude: Sequence[str] = 
     """
     below = {p: p.relative_to(folder) for p in all_below(folder)}
     places = [p for p in below if _is_chosen(below[p].as_posix(), include, exclude)]
-    found = {p: _use(p, below[p]) for p in places if not p.is_dir() and suffix_of(p) != ".pb"}
+    found = {p: _use(p) for p in places if not p.is_dir() and suffix_of(p) != ".pb"}
     for place in places:
         if suffix_of(place) == ".pb" and not place.is_dir():
             found[place] = _use_of_buffer(place, found)
+    found |= {p: "beside" for p, use in found.items() if use == "other" and _is_known(below[p])}
     return [FolderEntry(p, found[p]) for p in places if p in found]
+
+
+def _is_known(below: Path) -> bool:
+    """Whether what is no input lies beside inputs by its name; that in hidden folders is nobody's."""
+    plain = Path(without_packing(below.name))
+    is_hidden = any(part.startswith(".") for part in below.parts)
+    return is_hidden or plain.suffix.lower() in BESIDE or plain.name.endswith(_REPORT_NAMES)
 
 
 def passed_over(inside: Sequence[FolderEntry]) -> list[str]:
@@ -180,8 +194,8 @@ def _is_chosen(below: str, include: Sequence[str], exclude: Sequence[str]) -> bo
     return not any(fnmatch(below, pattern) for pattern in exclude)
 
 
-def _use(place: Path, below: Path) -> Use:
-    """What a file is that is no protocol buffer; `below` is its path inside the folder."""
+def _use(place: Path) -> Use:
+    """What a file is that is no protocol buffer."""
     plain = Path(without_packing(place.name))
     if place.is_symlink() and not place.exists() and place.name.startswith(".#"):
         return "beside"  # so editors mark what they have open
@@ -189,8 +203,7 @@ def _use(place: Path, below: Path) -> Use:
     if is_plan or suffix_of(place) in SUFFIXES:
         _require_file(place)
         return "plan" if is_plan else "input" if suffix_of(place) != ".txt" else _use_of_text(place)
-    is_hidden = any(part.startswith(".") for part in below.parts)
-    return "beside" if is_hidden or plain.suffix.lower() in BESIDE else "other"
+    return "other"
 
 
 def _require_file(place: Path) -> None:
@@ -244,7 +257,7 @@ def _use_of_text(place: Path) -> Use:
             return "input"
         if head.startswith(_PLAN_BEGINS):
             return "plan"
-        if head.startswith(_REPORTS):
+        if head.lstrip().startswith(_REPORTS):
             return "beside"
         # Letters of two or four bytes, too: whoever reads it says that it is no UTF-8, rather than pass it over.
         text = with_line_ends(head.replace(b"\0", b"").decode("utf-8", "replace").lstrip("\ufeff\ufffd"))
@@ -257,7 +270,7 @@ def _use_of_text(place: Path) -> Use:
 
 
 _PLAN_BEGINS: Final = b"BufferAssignment:"
-_REPORTS: Final = (b"HloLiveRange", b"Total bytes used:", b"; ModuleID")
+_REPORTS: Final = (b"HloLiveRange", b"Total bytes used:", b"Memory Space:", b"; ModuleID")
 """How the files begin that a compiler writes beside its modules."""
 
 
