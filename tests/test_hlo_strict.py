@@ -40,6 +40,33 @@ def entry(*lines: str, head: str = "HloModule m\n", before: str = "") -> str:
 BOX = "p = f32[4,3,3] parameter(0)\ni = s32[2,1] parameter(1)\n"
 TAKEN = "start_index_map={0}, index_vector_dim=1, slice_sizes={1,1,3}"
 PUT = "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add"
+NUMBERS = [
+    *(
+        Pair(
+            entry(
+                "p = f32[2] parameter(0)\n",
+                "ROOT r = f32[2] batch-norm-inference(p, p, p, p, p), epsilon=@, feature_index=0",
+            ),
+            wrong,
+            "1e-05",
+            "4:62",
+            f"epsilon takes a number, found '{wrong}'",
+        )
+        for wrong in ("1_0", "+1", ".5", "inf", "1e400", "true")
+    ),
+    *(
+        Pair(entry(f"ROOT c = {kind}[2] constant({{@,0}})"), "true", "1", "3:1", "found 'true'")
+        for kind in ("s32", "u8", "f32", "bf16")
+    ),
+    Pair(
+        entry(V, "ROOT r = f32[8] negate(p), frontend_attributes=@"),
+        '"a"',
+        '{a="b"}',
+        "4:48",
+        "frontend_attributes takes no string",
+    ),
+]
+
 IN_ORDER = [
     Pair(
         entry(BOX, f"ROOT r = f32[2,3] gather(p, i), offset_dims={{1}}, collapsed_slice_dims={{@}}, {TAKEN}"),
@@ -439,7 +466,7 @@ def test_one_bad_module_leaves_the_others_of_its_file() -> None:
     assert all(isinstance(f, InputError) for f in each_module("", "f.hlo"))
 
 
-@pytest.mark.parametrize("pair", [*IN_ORDER, *ATTRIBUTES, *OPCODES, *VALUES], ids=lambda p: p.words)
+@pytest.mark.parametrize("pair", [*NUMBERS, *IN_ORDER, *ATTRIBUTES, *OPCODES, *VALUES], ids=lambda p: p.words)
 def test_refused_at_its_place_and_the_twin_is_read(pair: Pair) -> None:
     parse_module(pair.accepted())
     with pytest.raises(InputError) as raised:

@@ -527,6 +527,15 @@ WRONG: list[tuple[str, Any, Any, str]] = [
         lambda: shaped(message((2, 13), (4, FOUR))),
         "type tuple has dimensions",
     ),
+    *(
+        (
+            f"{name} with dimensions",
+            lambda kind=kind: shaped(message((2, kind), (3, packed(4)))),
+            lambda kind=kind: shaped(message((2, kind))),
+            f"type {name} has dimensions",
+        )
+        for name, kind in (("token", 17), ("opaque", 14))
+    ),
     ("an iota along nothing", counting, lambda: counting(0), "along one dimension"),
     ("... or two dimensions", lambda: counting(0, 0), lambda: counting(0), "along one dimension"),
     (
@@ -595,6 +604,16 @@ def test_short_forms_of_groups_are_read(field: int, data: bytes, said: str) -> N
 def test_groups_that_do_not_fit_are_errors(data: bytes) -> None:
     with pytest.raises(InputError):
         exchanged((92, data), devices=8)
+
+
+@pytest.mark.parametrize("written", ["0.001", "1e-05", "0.5", "3.4028235e+38", "0", "-0", "1.0000001"])
+def test_a_number_is_written_with_as_few_digits_as_tell_it_from_others(written: str) -> None:
+    """Where all were written, a buffer was not the module of the text beside it: 0.001 is none of the numbers of 32
+    bits."""
+    given = (1, b"r"), (2, b"batch-norm-inference"), (3, SHAPE), (35, 2), (36, packed(1, 1, 1, 1, 1))
+    epsilon = varint(24 << 3 | 5) + struct.pack("<f", float(written))
+    text = hlo_text(module_of(PARAMETER, message(*given) + epsilon))
+    assert f"epsilon={written}," in text and parse_module(text).entry.root
 
 
 def test_the_shape_of_a_program_is_that_of_its_entry() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from ctypes import c_float
 from typing import Any, Final
 
 from hloproof.models.errors import InputError
@@ -67,6 +68,13 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return braces(value) if isinstance(value, list) else str(value)
+
+
+def _epsilon(opcode: str, value: Any) -> Iterator[str]:
+    """In as few digits as tell it from other numbers of its type, as it stands in a text."""
+    number = 0.0 if value is None else value
+    texts = (f"{number:.{digits}g}" for digits in range(1, 10))
+    yield f"epsilon={next((text for text in texts if c_float(float(text)).value == number), number)}"
 
 
 def _list(word: str) -> _Form:
@@ -190,8 +198,6 @@ def _groups(opcode: str, value: Any) -> Iterator[str]:
 
 
 def _device_list(opcode: str, value: Any) -> Iterator[str]:
-    if "mesh" in value:
-        raise ValueError("replica groups in this short form are not read from protocol buffers; give the text")
     if "iota" in value:
         yield from _iota_groups(opcode, value["iota"])
     if value.get("groups"):
@@ -398,7 +404,7 @@ FORMS: Final[Mapping[str, _Form]] = {
     "dynamic_slice_sizes": _list("dynamic_slice_sizes"),
     "padding": _padding,
     "distribution": _word("distribution", ("", "rng_uniform", "rng_normal")),
-    "epsilon": _plain("epsilon"),
+    "epsilon": _epsilon,
     "feature_index": _plain("feature_index"),
     "channel_id": _positive("channel_id"),
     "target": _text("custom_call_target"),

@@ -88,7 +88,7 @@ Sharding: 1 type int; 2 -tile_shape bytes; 3 dimensions int*; 4 devices int*; 5 
 Replication: 1 leaves bool*
 Accuracy: 1 mode int; 2 tolerance Tolerance
 Tolerance: 1 atol double; 2 rtol double; 3 ulps int
-DeviceList: 1 groups Group*; 2 iota Iota; 3 mesh bytes
+DeviceList: 1 groups Group*; 2 iota Iota
 Iota: 1 groups int; 2 size int; 3 reshape int*; 4 transpose int*
 MeshGroups: 1 mesh Mesh; 2 axes Axis*
 Mesh: 1 axes MeshAxis*; 2 device_ids int*; 3 iota Transposed

@@ -27,6 +27,7 @@ from hloproof.models.hlo.attributes import (
 from hloproof.models.hlo.opcodes import BODIES
 from hloproof.models.hlo.text.device_groups import read_device_pairs, read_replica_groups
 from hloproof.models.hlo.text.lexer import COMMENT, Scanner
+from hloproof.models.hlo.text.literal import LiteralError, single
 from hloproof.models.hlo.text.structured_attributes import (
     INTEGER,
     bare_word,
@@ -257,15 +258,15 @@ def _generic(scanner: Scanner, name: str, raw: str, start: int) -> AttributeValu
         return int(raw)
     if name in BOOLEANS and raw in ("1", "0"):
         return raw == "1"
+    if name == "epsilon":
+        try:
+            return single(raw)
+        except LiteralError:
+            raise scanner.error(f"{name} takes a number, found '{raw[:40]}'", start) from None
     if raw in ("true", "false"):
         return raw == "true"
     if name in BOOLEANS:
         raise scanner.error(f"{name} is true or false, found '{raw[:40]}'", start)
-    if name == "epsilon":
-        try:
-            return float(raw)
-        except ValueError:
-            raise scanner.error(f"{name} takes a number, found '{raw[:40]}'", start) from None
     if name in WORDS and raw not in WORDS[name]:
         raise scanner.error(not_a_word(name, raw, WORDS[name]), start)
     if raw.startswith("{"):
@@ -308,7 +309,16 @@ _READERS: Final[dict[str, Callable[[Scanner], AttributeValue]]] = {
 }
 
 
-_NO_STRINGS: Final = {*INTEGERS, *BOOLEANS, *INTEGER_LISTS, *WORDS, *_READERS, "operand_precision", "epsilon"}
+_NO_STRINGS: Final = {
+    *INTEGERS,
+    *BOOLEANS,
+    *INTEGER_LISTS,
+    *WORDS,
+    *_READERS,
+    "operand_precision",
+    "epsilon",
+    "frontend_attributes",
+}
 
 
 def print_attribute(name: str, value: AttributeValue) -> str:

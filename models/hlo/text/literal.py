@@ -112,8 +112,6 @@ def _scalar(token: str, element_type: str) -> Scalar:
 
 
 def _integer(token: str, element_type: str) -> int:
-    if token in ("true", "false"):
-        return int(token == "true")
     if not _INTEGER.fullmatch(token):
         raise LiteralError(f"expected an integer of type {element_type}, found '{token[:40]}'")
     value, bits = _number(token, element_type), int(element_type[1:])
@@ -140,8 +138,6 @@ def _float(token: str, element_type: str) -> float:
         return math.nan
     if token in _INFINITE:
         return float(token)
-    if token in ("true", "false"):
-        return float(token == "true")
     if not _FINITE.fullmatch(token):
         raise LiteralError(f"expected a number of type {element_type}, found '{token[:40]}'")
     value = _whole(token, element_type) if _INTEGER.fullmatch(token) else float(token)
@@ -151,13 +147,6 @@ def _float(token: str, element_type: str) -> float:
     if element_type == "f8e8m0fnu" and value <= 0:
         raise LiteralError(f"f8e8m0fnu has neither zero nor negative numbers, found '{token[:40]}'")
     return _in_single(value) if element_type == "f16" else value
-
-
-def _part(token: str, element_type: str) -> float:
-    """A part of a complex number: no truth value."""
-    if token in ("true", "false"):
-        raise LiteralError(f"expected a number of type {element_type}, found '{token}'")
-    return _float(token, element_type)
 
 
 def _whole(token: str, element_type: str) -> float:
@@ -172,6 +161,14 @@ def _whole(token: str, element_type: str) -> float:
 def _in_single(value: float) -> float:
     """The nearest number of f32, through which XLA reads a text into f16: the number is rounded twice."""
     return c_float(value).value
+
+
+def single(text: str) -> float:
+    """A number of f32 that is no infinity, as an attribute. Raises LiteralError for others."""
+    value = _float(text, "f32")
+    if math.isinf(value):
+        raise LiteralError(f"expected a number of type f32, found '{text}'")
+    return value
 
 
 def _check_payload(payload: str, element_type: str) -> None:
@@ -338,8 +335,8 @@ class _Reader:
             return _scalar(self.take("a number"), element_type)
         part = {"c64": "f32", "c128": "f64"}[element_type]
         self.expect("(", "at the start of a complex number")
-        real = _part(self.take("the real part"), part)
+        real = _float(self.take("the real part"), part)
         self.expect(",", "between real and imaginary part")
-        imaginary = _part(self.take("the imaginary part"), part)
+        imaginary = _float(self.take("the imaginary part"), part)
         self.expect(")", "at the end of a complex number")
         return complex(real, imaginary)
