@@ -15,6 +15,8 @@ Test = tuple[str, int]
 Choice = tuple[tuple[int, int], tuple[bool, bool]]
 """What a program is given: two numbers, and two predicates, the same for all devices."""
 
+_Key = tuple[int, int, int]
+"""From where to where, and the channel."""
 Handed = tuple[int, int, "int | str"]
 """A name outside, the name inside, and the channel, or the groups."""
 
@@ -89,6 +91,8 @@ class _World:
     begun: Counter[tuple[int, int, int]] = field(default_factory=Counter)
     taken: Counter[tuple[int, int, int]] = field(default_factory=Counter)
     arrived: Counter[tuple[int, Step]] = field(default_factory=Counter)
+    queues: dict[tuple[int, int, bool], list[int]] = field(default_factory=dict)
+    """The channels of what one device sent another on a stream and that is not received."""
     threads: list[Iterator[Wait]] = field(default_factory=list)
     last: dict[tuple[int, bool], list[bool]] = field(default_factory=dict)
     """Whether what began last on a stream of a device is over."""
@@ -174,11 +178,11 @@ class _Runner:
         w, on = self.world, int(s.on)
         mine = [(a, b, on) for a, b in _PAIRS[on] if a == self.device]
         if w.in_order and mine:
-            return self._streamed(on, iter(()), mine)
+            return self._streamed(on, (), mine)
         w.sent.update(mine)
         return iter(())
 
-    def _streamed(self, on: int, waits: Iterator[Wait], sent: Sequence[tuple[int, int, int]]) -> Iterator[Wait]:
+    def _streamed(self, on: int, received: Sequence[_Key], sent: Sequence[_Key]) -> Iterator[Wait]:
         """A transfer that begins when the one before it on its stream is over."""
         w, stream, over = self.world, (self.device, on in self.world.second), list[bool]()
         before = w.last.get(stream)
@@ -188,7 +192,11 @@ class _Runner:
             if before is not None:
                 yield lambda: bool(before)
             w.sent.update(sent)
-            yield from waits
+            for a, b, _ in sent:
+                w.queues.setdefault((a, b, stream[1]), []).append(on)
+            for a, b, _ in received:
+                yield lambda a=a, b=b: w.queues.get((a, b, stream[1]), [])[:1] == [on]  # type: ignore[misc]
+                w.queues[a, b, stream[1]].pop(0)
             over.append(True)
 
         w.threads.append(go())
@@ -200,8 +208,9 @@ class _Runner:
         if isinstance(s.on, int):
             mine = [(a, b, s.on) for a, b in _PAIRS[s.on] if b == d]
             w.begun.update(mine)
-            received = self._received([(key, w.begun[key]) for key in mine])
-            return self._streamed(s.on, received, ()) if w.in_order and mine else received
+            if w.in_order and mine:
+                return self._streamed(s.on, mine, ())
+            return self._received([(key, w.begun[key]) for key in mine])
         w.arrived[d, s] += 1
         return self._met(s, w.arrived[d, s])
 

@@ -686,6 +686,14 @@ CASES: Final = {
         _with_pairs("r1a r1b s1a R1a sum s1b R1b S1a S1b", "{{0,1},{1,2}}", "channel_id=5"),
         "proved",
     ),
+    # What one device sends another on a stream is received in that order, whatever the channel.
+    **{
+        f"two channels, {order}": (_with_pairs(order, "{{0,1}}", "channel_id=5"), said)
+        for order, said in (
+            ("s1a s1b r1b r1a R1b R1a S1a S1b", "unknown"),
+            ("s1a s1b r1a r1b R1b R1a S1a S1b", "proved"),
+        )
+    },
     # Transfers of a stream come one after the other: device 0 sends when it has received, and so does device 1.
     **{
         f"two ways on {streams} streams: {order}": (_on_streams(order, streams), said)

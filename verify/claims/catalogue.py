@@ -251,7 +251,8 @@ _ENTRIES: Final = (
         "whole between which devices they are, dones of what is not seen to begin, and all that says more of itself than "
         "is known. Nobody waits for a recv, neither a send nor its done. What is sent is given to recvs in the order in "
         "which they began. Sends and recvs of one stream (`_xla_send_recv_pipeline`) come one after the other, so that a "
-        "recv holds what is behind it; what is in flight may be run where it begins, and collective operations in flight "
+        "recv holds what is behind it, and what one device sends another there is received in that order, whatever the "
+        "channel; what is in flight may be run where it begins, and collective operations in flight "
         "may wait there for their group, and for what was received before; in a permutation all may wait for all. "
         "A branch of its own may be taken; custom calls of libraries that compute on one device wait for no other, and "
         "of others it is unknown.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -41,7 +41,8 @@ class _Devices:
     to: groups that are not known, and those of permutations, hold all devices; what begins, other than sends and recvs,
     may be over only then (XLA's GPUs meet at the start when an operation is run for the first time, and run the text of
     what is in flight where it begins); sends and recvs of a stream come one after the other, a recv when it is sent,
-    and what devices do together in flight may share the streams. What is sent goes to the recvs in the order in which
+    what one device sends another there is received in that order, whatever the channel; and what devices do together in
+    flight may share the streams. What is sent goes to the recvs in the order in which
     they began. Else who is not known is not waited for, and what is sent goes to whom it is waited for by."""
 
     def __init__(self, schedule: Schedule, strict: bool) -> None:
@@ -57,6 +58,8 @@ class _Devices:
         self._taken: Counter[_Transfer] = Counter()
         self._here: Counter[_Transfer] = Counter()
         """How many recvs are over on their stream."""
+        self._streamed: dict[tuple[int, int, str], deque[_Transfer]] = {}
+        """What one device sent another on a stream and that is not received, the oldest first."""
         self._begun_recvs: Counter[_Transfer] = Counter()
         self._awaited: dict[tuple[int, HloPosition], list[dict[_Transfer, int]]] = {}
         """What has begun at a recv and is not ended, the oldest first, each with its number among its own."""
@@ -93,12 +96,15 @@ class _Devices:
                     self._order.setdefault(d, []).append(e.place)
             case "give":
                 self._sent.update(_given(d, e))
+                for w in _given(d, e):
+                    self._streamed.setdefault((d, w[1], e.stream), deque()).append(w)
             case "clear":
                 return all(t.is_over for (other, _), t in self._last.items() if other == d)
             case "take":
-                if any(self._here[w] >= self._sent[w] for w in _received(d, e)):
+                streams = [(self._streamed.get((w[0], d, e.stream)), w) for w in _received(d, e)]
+                if any(not sent or sent[0] != w for sent, w in streams):
                     return False
-                self._here.update(_received(d, e))
+                self._here.update(sent.popleft() for sent, _ in streams if sent)
             case "recv":
                 begun = dict[_Transfer, int]()
                 for w in _received(d, e):
