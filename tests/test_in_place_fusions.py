@@ -333,6 +333,14 @@ updated {
  z = s32[] constant(0)
  ROOT o = f32[8,8] dynamic-update-slice(p, q, z, z)
 }
+turns {
+ p = f32[8,8] parameter(0)
+ ROOT o = f32[8,8] reverse(p), dimensions={0}
+}
+negates {
+ p = f32[8,8] parameter(0)
+ ROOT o = f32[8,8] negate(p)
+}
 taken {
  s = (f32[8,8], f32[8,8]) parameter(0)
  p = f32[8,8] get-tuple-element(s), index=0
@@ -368,6 +376,8 @@ _STEPS: Final = {
     "reverse(x), dimensions={0}": "unknown",
     "dot(x, k), lhs_contracting_dims={1}, rhs_contracting_dims={0}": "unknown",
     'custom-call(k, x), custom_call_target="t"': "unknown",
+    "call(x), to_apply=negates": "",
+    "call(x), to_apply=turns": "unknown",
     'custom-call(s), custom_call_target="t"': "unknown",
     "fusion(s), kind=kLoop, calls=taken": "unknown",
 }

@@ -93,7 +93,7 @@ def _shared_with_operands(context: Context, computation: Computation, i: Instruc
     local = scene_of(context).locals.get(computation.name) if context.shares else None
     if local is None or i.opcode in _JUDGED_INSIDE or link_of(i.opcode) is not None:
         return
-    by_itself = {w.result for w in local.writes} if i.opcode != "fusion" else set()
+    by_itself = {w.result for w in local.writes}
     for spot in local.leaves(i.name):
         if local.version.get(spot, spot) == spot and spot not in by_itself:
             for n, operand in enumerate(i.operands):
