@@ -15,14 +15,23 @@ from memory_cases import CHAIN, CHAIN_PLAN
 
 from hloproof.cli import run
 from hloproof.engines.certificate import enter
+from hloproof.models.errors import Position
 from hloproof.pipeline import folders
 from hloproof.pipeline.driver import check_hlo, check_text
 from hloproof.pipeline.folders import find_sources
 from hloproof.pipeline.options import Options, Selection
 from hloproof.pipeline.pass_dumps import find_dumps
 from hloproof.results.errors import BadInput
-from hloproof.results.results import worst
-from hloproof.results.verdict import Verdict
+from hloproof.results.results import (
+    FileResults,
+    InstructionResult,
+    ModuleResults,
+    OperationVerdicts,
+    Report,
+    Site,
+    worst,
+)
+from hloproof.results.verdict import Found, Verdict
 
 ONE = "HloModule m\nENTRY e { ROOT p = f32[4] parameter(0) }\n"
 BAD = """HloModule b
@@ -448,6 +457,18 @@ def test_no_baseline_is_written_of_an_error_of_this_tool(monkeypatch: pytest.Mon
     assert run(["baseline", "m.hlo", "--no-cache", "--write", "b.json"]) == 4 and not Path("b.json").exists()
 
 
+@pytest.mark.parametrize("verdict", Verdict)
+def test_a_baseline_knows_no_error_of_this_tool(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor one about an instruction of a file that was read."""
+    found = OperationVerdicts((Found(verdict, claim="async-chain", reason="why"),))
+    site = Site("s", "copy-start", Position(1, 1))
+    module = ModuleResults("m", [InstructionResult("e", site, found)])
+    report = Report([FileResults("m.hlo", "hlo", modules=[module])])
+    monkeypatch.setattr("hloproof.commands.baseline.checked", lambda *_, **__: report)
+    assert run(["baseline", "m.hlo", "--write", "b.json"]) == (4 if verdict is Verdict.INTERNAL else 0)
+    assert Path("b.json").exists() == (verdict is not Verdict.INTERNAL)
+
+
 def test_what_is_asked_of_memory_is_about_plans(capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing was judged, and the status was 0."""
     Path("m.txt").write_text(ONE)
@@ -471,7 +492,6 @@ def test_an_instruction_that_is_not_in_a_text_is_an_error() -> None:
 def test_a_check_that_is_interrupted_proves_nothing() -> None:
     """The files that were not read are not in its report."""
     from hloproof.library.checking import Checked
-    from hloproof.results.results import Report
 
     assert Checked(Report([])) and not Checked(Report([], interrupted=True))
 

@@ -54,7 +54,10 @@ def check_options(command: Any) -> Any:
             ),
             click.option("--jobs", "-j", type=click.IntRange(0), help="Worker processes; 0 is one per core."),
             click.option(
-                "--cross", is_flag=True, default=None, help="Require two engines that share no encoder to agree."
+                "--cross",
+                is_flag=True,
+                default=None,
+                help="Require two engines that share no encoder to agree (not of pairs).",
             ),
             click.option("--obligation-seconds", type=SECONDS, help="Limit for one obligation; default 10."),
             click.option("--item-seconds", type=SECONDS, help="Limit for one rule, map or layout; default 120."),
