@@ -4,10 +4,14 @@ given them says. Beside each stands the same in one precision, or shape, which i
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from red_pairs import entry
 
 from hloproof.equivalence import decide
+from hloproof.models.errors import InputError
+from hloproof.models.hlo.opcodes import ELEMENTWISE, OPCODES
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.precision import mixed
 
@@ -108,6 +112,83 @@ ROWS = {
     ),
     "what devices exchange": ("a = KIND[4] all-reduce(p), to_apply=f, replica_groups={}", addition()),
 }
+
+
+TOKEN = "t = token[] after-all()\n "
+SQUARE = "q = f32[2,2] reshape(p)\n "
+ONE = "replica_groups={{0}}"
+NORMAL = "epsilon=0.1, feature_index=0"
+ALONG = "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"
+FURTHER = {
+    "add-dependency": f"{TOKEN}a = KIND[4] add-dependency(p, t)",
+    "all-gather": f"a = KIND[4] all-gather(p), dimensions={{0}}, {ONE}",
+    "all-gather-start": f"a = (f32[4], KIND[4]) all-gather-start(p), dimensions={{0}}, {ONE}",
+    "all-gather-done": f"s = (f32[4], f32[4]) all-gather-start(p), dimensions={{0}}, {ONE}\n"
+    " a = KIND[4] all-gather-done(s)",
+    "all-reduce-start": f"a = KIND[4] all-reduce-start(p), to_apply=f, {ONE}",
+    "all-reduce-done": f"s = f32[4] all-reduce-start(p), to_apply=f, {ONE}\n a = KIND[4] all-reduce-done(s)",
+    "all-to-all": f"a = (f32[4], KIND[4]) all-to-all(p, KIND), {ONE}",
+    "batch-norm-grad": f"a = (f32[4], f32[4], f32[4]) batch-norm-grad(p, p, p, p, KIND), {NORMAL}",
+    "batch-norm-inference": f"a = f32[4] batch-norm-inference(p, p, KIND, p, p), {NORMAL}",
+    "batch-norm-training": f"a = (f32[4], KIND[4], f32[4]) batch-norm-training(p, p, p), {NORMAL}",
+    "broadcast": "a = KIND[4,2] broadcast(p), dimensions={0}",
+    "cholesky": f"{SQUARE}a = KIND[2,2] cholesky(q)",
+    "collective-broadcast": f"a = KIND[4] collective-broadcast(p), {ONE}",
+    "collective-permute": "a = KIND[4] collective-permute(p), source_target_pairs={{0,0}}",
+    "collective-permute-start": "a = (KIND[4], f32[4]) collective-permute-start(p), source_target_pairs={{0,0}}",
+    "collective-permute-done": "s = (f32[4], f32[4]) collective-permute-start(p), source_target_pairs={{0,0}}\n"
+    " a = KIND[4] collective-permute-done(s)",
+    "collective-reduce": f"a = KIND[4] collective-reduce(p), to_apply=f, {ONE}",
+    "copy-start": "a = (KIND[4], f32[4], u32[]) copy-start(p)",
+    "copy-done": "s = (f32[4], f32[4], u32[]) copy-start(p)\n a = KIND[4] copy-done(s)",
+    "domain": 'a = KIND[4] domain(p), domain={kind="sharding", entry={replicated}, exit={replicated}}',
+    "dynamic-reshape": "a = KIND[4] dynamic-reshape(p, number)",
+    "dynamic-slice": "a = KIND[2] dynamic-slice(p, number), dynamic_slice_sizes={2}",
+    "gather": f"i = s32[1,1] constant({{{{0}}}})\n a = KIND[1] gather(p, i), {ALONG}",
+    "ragged-all-to-all": f"i = s64[1] constant({{0}})\n a = f32[4] ragged-all-to-all(p, KIND, i, i, i, i), {ONE}",
+    "reduce-scatter": f"a = KIND[4] reduce-scatter(p), dimensions={{0}}, to_apply=f, {ONE}",
+    "reverse": "a = KIND[4] reverse(p), dimensions={0}",
+    "send": f"{TOKEN}a = (KIND[4], u32[], token[]) send(p, t), channel_id=1",
+    "set-dimension-size": "a = KIND[<=4] set-dimension-size(p, number), dimensions={0}",
+    "slice": "a = KIND[2] slice(p), slice={[0:2]}",
+    "topk": "a = (KIND[2], s32[2]) topk(p), k=2, largest=true",
+    "transpose": "a = KIND[4] transpose(p), dimensions={0}",
+}
+NOT_COMPARED = {
+    **dict.fromkeys(("bitcast", "bitcast-convert", "convert"), "changes types"),
+    **dict.fromkeys(("dot", "ragged-dot", "scaled-dot", "convolution"), "adds up in the type that it gives"),
+    **dict.fromkeys(("rng", "rng-bit-generator", "rng-get-and-update-state"), "gives numbers of any type"),
+    **dict.fromkeys(("infeed", "recv", "recv-done", "outfeed", "send-done"), "what is moved is no value of the module"),
+    **dict.fromkeys(("constant", "parameter", "iota", "custom-call"), "of the type that is written"),
+    **dict.fromkeys(("partition-id", "replica-id", "get-dimension-size", "after-all"), "no numbers of such types"),
+    **dict.fromkeys(("shuffle", "scan"), "nothing is known of it"),
+    "fft": "complex numbers of as many bits",
+    **dict.fromkeys(("async-start", "async-update", "async-done"), "see below"),
+}
+"""What takes or gives other types on purpose, or no floating-point numbers."""
+
+
+@pytest.mark.parametrize("opcode", FURTHER)
+def test_further_operations_that_change_the_precision_are_found(opcode: str) -> None:
+    for kind, found in (("f32", []), ("bf16", ["a"])):
+        read = parse_module(module(f"{FURTHER[opcode]}\n r = f32[4] copy(p)", addition(), kind))
+        assert [i.name for _, i in mixed(read)] == found
+
+
+@pytest.mark.parametrize("opcode", sorted(ELEMENTWISE - {"convert", "stochastic-convert", "is-finite", "compare"}))
+def test_elementwise_operations_of_two_precisions_are_found(opcode: str) -> None:
+    count = OPCODES[opcode].fewest
+    extra = ", exponent_bits=5, mantissa_bits=3" if opcode == "reduce-precision" else ""
+    with suppress(InputError):  # of integers or predicates alone
+        read = parse_module(module(f"a = KIND[4] {opcode}({', '.join(['p'] * count)}){extra}", "", "bf16"))
+        assert [i.name for _, i in mixed(read)] == ["a"]
+
+
+def test_every_operation_is_compared_or_named() -> None:
+    text = " ".join(line for line, _ in ROWS.values())
+    shown = {opcode for opcode in OPCODES if f" {opcode}(" in text}
+    assert shown | FURTHER.keys() | NOT_COMPARED.keys() | ELEMENTWISE == OPCODES.keys()
+    assert not FURTHER.keys() & NOT_COMPARED.keys()
 
 
 def module(lines: str, before: str, kind: str) -> str:

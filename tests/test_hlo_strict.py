@@ -109,6 +109,16 @@ IN_ORDER = [
         "5:1",
         "all-to-all exchanges arrays of the same shape",
     ),
+    Pair(
+        entry(
+            "p = f32[4] parameter(0)\nq = @[4] parameter(1)\n",
+            "ROOT r = f32[4] batch-norm-inference(p, q, p, p, p), epsilon=0.1, feature_index=0",
+        ),
+        "s32",
+        "bf16",
+        "5:1",
+        "batch-norm-inference of different element types: f32[4], s32[4]",
+    ),
 ]
 
 ATTRIBUTES = [

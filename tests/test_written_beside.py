@@ -522,7 +522,7 @@ def test_a_count_of_turns_stands_in_a_field_of_its_own() -> None:
     assert [*found.axioms] == [("promised: known_trip_count of while", "exact")]
 
 
-@pytest.mark.parametrize("said", ['"foo"', '{fingerprint_before_lhs_of="1"}', "{a}"])
+@pytest.mark.parametrize("said", ['{fingerprint_before_lhs_of="1"}', '{xla.other="1"}', "{a}"])
 def test_what_is_written_beside_a_module_is_held_to_a_list(said: str) -> None:
     plain = looped("")
     text = plain.replace("HloModule m", f"HloModule m, frontend_attributes={said}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from hloproof.models.hlo.attributes import ReplicaGroups
 from hloproof.models.hlo.inference.common import Request, ShapeError, same_sizes, tuple_unless_one
-from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.shape import UNBOUNDED, ArrayShape, Shape, TupleShape, leaves
 from hloproof.models.hlo.text.shapes import print_shape
 
 
@@ -148,7 +148,14 @@ def pair_start(request: Request) -> Shape | None:
     if not isinstance(shape, TupleShape) or len(shape.elements) < 2:
         shown = "nothing" if shape is None else print_shape(shape)
         raise ShapeError(f"{request.opcode} gives a tuple (operand, output, ...), found {shown}")
+    if request.exactly and _types(shape.elements[:2]) != _types(request.operands):
+        raise ShapeError(f"{request.opcode} of {print_shape(request.operands[0])} is declared as {print_shape(shape)}")
     return None
+
+
+def _types(shapes: Sequence[Shape]) -> set[str]:
+    """The element types of the arrays."""
+    return {leaf.element_type for shape in shapes for _, leaf in leaves(shape) if isinstance(leaf, ArrayShape)}
 
 
 def pair_done(request: Request) -> Shape:

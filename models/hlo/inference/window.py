@@ -220,6 +220,9 @@ def batch_norm(request: Request) -> Shape:
     if not 0 <= feature < operand.rank:
         raise ShapeError(f"feature_index={feature} of an operand with {operand.rank} dimensions")
     vector = (operand.dimensions[feature],)
+    for other in request.arrays():
+        if not request.same_type(other.element_type, operand.element_type):
+            raise ShapeError(f"{request.opcode} of different element types: {shown((operand, other))}")
     last = 4 if request.opcode == "batch-norm-grad" else len(request.operands)
     for number in range(1, last):
         if not same_sizes(request.array(number).dimensions, vector):
