@@ -275,3 +275,22 @@ def test_a_counted_zero_times_a_negative_number_is_negative(factor: str, sound: 
         "ROOT r = f32[4] convert(m)",
     )
     (proved if sound else unproved)(floats, whole, "exact")
+
+
+@pytest.mark.parametrize(
+    ("lines", "sound"),
+    [
+        (("c = f32[] constant(1000)", "e = f32[] exponential(c)"), False),
+        (("c = f32[] constant(1)", "e = f32[] cosine(c)"), True),
+        (("c = f32[] constant(3e38)", "e = f32[] multiply(c, c)"), False),
+        (("c = f32[] constant(3e8)", "e = f32[] multiply(c, c)"), True),
+        (("c = f16[2] constant({7, 1})", "d = f32[2] convert(c)", "s = f32[1] slice(d), slice={[0:1]}",
+          "e = f32[] reshape(s)"), True),
+        (("c = f32[2] constant({3e38, 3e38})",
+          "e = f32[] dot(c, c), lhs_contracting_dims={0}, rhs_contracting_dims={0}"), False),
+    ],
+)  # fmt: skip
+def test_what_constants_alone_overflow_to_does_not_cancel(lines: tuple[str, ...], sound: bool) -> None:
+    """Over real numbers infinity less infinity is none."""
+    made = entry(*lines, "ROOT r = f32[] subtract(e, e)")
+    (proved if sound else unproved)(entry("ROOT r = f32[] constant(0)"), made, "real")

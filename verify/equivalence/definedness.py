@@ -11,6 +11,8 @@ from cmath import isfinite
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from hloproof.equivalence.computed_identities import holds_all
+from hloproof.equivalence.elements import MOVEMENT
 from hloproof.equivalence.evaluation import evaluate
 from hloproof.equivalence.foldable import FOLDABLE
 from hloproof.equivalence.graph import Node
@@ -22,8 +24,10 @@ from hloproof.equivalence.terms import (
     Lit,
     Num,
     Term,
+    follows_from_constants,
     from_pattern,
     from_value,
+    is_static,
     type_of,
     value_of,
 )
@@ -40,6 +44,14 @@ PARTIAL: Final = frozenset(
 """Operations on floats that have no value for some numbers, and those of which nothing is known."""
 _UNSIGNED_FLOATS: Final = FLOATS - NUMBERS
 """What an operation gives may be a number that these do not hold, and then it gives NaN."""
+_STAYS: Final = frozenset(
+    {
+        "abs", "cbrt", "ceil", "clamp", "copy", "cosine", "erf", "floor", "imag", "is-finite", "logistic", "maximum",
+        "minimum", "negate", "parameter", "bound", "free", "real", "round-nearest-afz", "round-nearest-even", "select",
+        "sign", "sine", "tanh", "sort", "output",
+    }
+)  # fmt: skip
+"""Operations that give no number that is larger than all that they are given, or than one."""
 _BOUNDED: Final = frozenset({"f8e4m3b11fnuz", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2fnuz"})
 """Types that hold NaN in the place of numbers that are too large."""
 _GIVEN: Final = frozenset({"parameter", "bound", "free", "constant"})
@@ -64,16 +76,22 @@ class Definedness:
                 return not self.partial(node)
             case Cond(_, then, other):
                 return self.everywhere(then) and self.everywhere(other)
-            case Fold(head, _, _, sizes, bodies, sides):
+            case Fold(head, kind, _, sizes, bodies, sides):
                 if head[0] == "reduce" and 0 not in sizes and _begins_with_nothing(head[1], sides):
                     sides = ()
                 functions = () if head[0] == "contract" else head[1]
                 if any(self.partial(n) for n in functions):
                     return False
+                stays = head[0] != "contract" and all(_stays(n.head, kind, [kind]) for n in functions)
+                if not stays and follows_from_constants(term):
+                    return False
                 return all(self.everywhere(t) for t in (*bodies, *sides))
             case App(op, type_, args, key):
-                computed = type_ in FLOATS and op in FOLDABLE
-                if computed and not _is_held(op, type_, [self._number_of(a) for a in args], key):
+                if (
+                    all(map(is_static, args))
+                    and not _stays(op, type_, [type_of(a) for a in args])
+                    and not _is_held(op, type_, [self._number_of(a) for a in args], key)
+                ):
                     return False
                 # Integers have a value everywhere: XLA says what their division by zero gives.
                 if type_ in _UNSIGNED_FLOATS:
@@ -106,13 +124,12 @@ class Definedness:
         return self.nodes[root]
 
     def _is_held(self, node: Node) -> bool:
-        """Whether the type holds what is computed from constants alone; said of everything else."""
-        if node.type not in FLOATS or node.head not in FOLDABLE:
+        """Whether the type holds what is computed from constants alone, whose number is not known; said of everything
+        else."""
+        alone = node.static or (bool(node.operands) and all(o.static for o in node.operands))
+        if not alone or _stays(node.head, node.type, [o.type for o in node.operands]):
             return True
-        held = [self.numbers.get(o) for o in node.operands]
-        if None in held and node.static:
-            return node.type not in _BOUNDED  # of several numbers one may be too large
-        return _is_held(node.head, node.type, held, node.key)
+        return _is_held(node.head, node.type, [self.numbers.get(o) for o in node.operands], node.key)
 
     def _number_of(self, term: Term) -> Num | Lit | None:
         if isinstance(term, Num | Lit):
@@ -181,11 +198,22 @@ def _begins_with_nothing(functions: tuple[Node, ...], sides: tuple[Term, ...]) -
     return len(bare) == 2 and _is_nothing(functions[0].head, sides[0])
 
 
+def _stays(op: str, type_: str, given: list[str]) -> bool:
+    """Whether the operation gives numbers that the type holds whenever it is given such ones, and numbers."""
+    if type_ in INTEGERS or type_ == "pred" or op in _STAYS or op in MOVEMENT:
+        return True
+    if op != "convert":
+        return False
+    whole = given[0] in INTEGERS and type_ in ("f64", "f32", "bf16")
+    return whole or given[0] == type_ or holds_all(type_, given[0])
+
+
 def _is_held(op: str, type_: str, given: list[Num | Lit | None], key: Any) -> bool:
-    """Whether the type holds what the operation gives; said also where something given is no constant."""
+    """Whether the type holds what the operation gives; of several numbers no more is known
+    than that arithmetic rarely leaves a type that has infinities."""
     known = tuple(x for x in given if x is not None)
     if len(known) < len(given):
-        return True
+        return op in FOLDABLE and type_ not in _BOUNDED  # of several numbers one may be too large
     computed = evaluate(op, type_, known, key)
     return computed is not None and _is_finite(computed)
 

@@ -12,7 +12,7 @@ from math import isfinite
 from typing import Final
 
 from hloproof.equivalence.patterns import View
-from hloproof.equivalence.terms import App, Num, Term, type_of, value_of
+from hloproof.equivalence.terms import App, Num, Term, follows_from_constants, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
 from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS
 
@@ -68,11 +68,15 @@ class Polynomials:
                 stack.pop()
                 continue
             head = self.view(top)
+            closed = self.may_be_no_number(head)
             operands = (
-                head.args if isinstance(head, App) and self.is_arithmetic(head) and self.opens(head, left) else ()
+                head.args
+                if isinstance(head, App) and self.is_arithmetic(head) and self.opens(head, left) and not closed
+                else ()
             )
             if (
                 self.opening
+                and not closed
                 and self.sums_of
                 and not self.inside
                 and not isinstance(head, App)
@@ -97,6 +101,11 @@ class Polynomials:
             if len(done[top]) > MOST or any(_length(c) > LONGEST for c in done[top].values()):
                 raise TooManyMonomials
         return done[term]
+
+    def may_be_no_number(self, head: Term) -> bool:
+        """Whether a float is computed from constants alone, and perhaps is an infinity or NaN: the sums and products of
+        the numbers would be numbers. It stays an atom."""
+        return type_of(head) in FLOATS and follows_from_constants(head) and not self.everywhere(head)
 
     def opens(self, head: Term, left: int) -> bool:
         if self.opening is None:

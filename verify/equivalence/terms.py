@@ -209,6 +209,11 @@ def is_static(term: Term) -> bool:
             return False
 
 
+def follows_from_constants(term: Term) -> bool:
+    """Whether the term is static, or a fold over what is static."""
+    return all(map(is_static, (*term.bodies, *term.sides))) if isinstance(term, Fold) else is_static(term)
+
+
 def variables_of(term: Term) -> frozenset[Var]:
     """All variables in the term, those of folds included."""
     out: set[Var] = set()
