@@ -75,7 +75,7 @@ def plans_in(folder: str, others: list[str] | None = None) -> Iterator[tuple[str
     known: set[str] = set()
     for suffixes in ((".txt", ".hlo"), (".pb",)):
         for e in inside:
-            if suffix_of(e.place) in suffixes and e.use != "plan":
+            if suffix_of(e.place) in suffixes:
                 plan = plan_beside(str(e.place))
                 if plan is not None and plan not in known:
                     known.add(plan)
