@@ -85,6 +85,16 @@ def _beside(inside: str, order: str) -> str:
     return _module(_lines(order), f"{aside}, {_ASIDE}\n")
 
 
+def _sent_in_flight(order: str) -> str:
+    """What is in flight begins a send and hands it back; its done ends it."""
+    words = {
+        "F": f"f = ((token[], f32[8]), {_STATE}, u32[]) async-start(t, p), calls=aside, async_{_ASIDE}",
+        "D": f"fd = {_STATE} async-done(f)",
+    }
+    aside = f"aside {{\n  t = token[] parameter(0)\n  p = f32[8] parameter(1)\n  ROOT {_line('s2')}\n}}, {_ASIDE}\n"
+    return _module([words.get(w) or _line(w) for w in order.split()], aside)
+
+
 def _two_received(order: str) -> str:
     """What is in flight hands back two recvs, which its done ends both."""
     handed = f"q = ({_STATE}, {_STATE}) tuple(r1a, r1b)"
@@ -538,6 +548,8 @@ CASES: Final = {
     "a sum that begins before who waits for the send": (_flat("sum-start r1 R1 s1 S1 sum-done"), "proved"),
     "what is in flight sends only after it has received": (_beside("r2 R2 s1 S1", "start r1 R1 s2 S2 done"), "refuted"),
     "the same, and who receives sends first": (_beside("r2 R2 s1 S1", "start r1 s2 S2 R1 done"), "unknown"),
+    "a flight that sends behind a recv, over before a sum": (_sent_in_flight("r1 F D sum s1 R1 S1 r2 R2"), "unknown"),
+    "a flight that sends behind a recv, over behind it": (_sent_in_flight("r1 F sum s1 D R1 S1 r2 R2"), "proved"),
     "the same, and who receives has sent": (_beside("r2 R2 s1 S1", "s2 S2 start r1 R1 done"), "proved"),
     "what is in flight sends first": (_beside("s1 S1 r2 R2", "start r1 R1 s2 S2 done"), "proved"),
     "a done of what waits for what comes later": (_beside("r2 R2 s1 S1", "start done r1 R1 s2 S2"), "refuted"),
@@ -703,6 +715,8 @@ CASES: Final = {
             ("r1 s1 r2 s2 R1 R2 S1 S2", "equal", "proved"),
             ("r2 s1 S1 r1 R1 s2 S2 R2", "equal", "unknown"),  # the send's done waits for what is before it
             ("r2 s1 S1 r1 R1 s2 S2 R2", "other", "proved"),
+            ("r2 sum-start sum-done s2 S2 R2", "other", "unknown"),  # what is in flight may share either stream
+            ("r2 s2 sum-start sum-done S2 R2", "other", "proved"),
             ("r1 s1 r2 s2 R1 R2 S1 S2", "mixed", "unknown"),  # a recv on one stream, its send on the other
         )
     },
