@@ -698,6 +698,9 @@ CASES: Final = {
         _with_pairs("r1a r1b s1a R1a sum s1b R1b S1a S1b", "{{0,1},{1,2}}", "channel_id=5"),
         "proved",
     ),
+    # Device 0 receives from 1 when it has received from 2.
+    "a recv that is sent, behind one that is not": (_flat("r7 r2 s2 R2 sum s7 R7 S2 S7", "replica_count=3"), "unknown"),
+    "a recv that is sent, before one that is not": (_flat("r2 r7 s2 R2 sum s7 R7 S2 S7", "replica_count=3"), "proved"),
     # What one device sends another on a stream is received in that order, whatever the channel.
     **{
         f"two channels, {order}": (_with_pairs(order, "{{0,1}}", "channel_id=5"), said)
@@ -715,6 +718,8 @@ CASES: Final = {
             ("r1 s1 r2 s2 R1 R2 S1 S2", "equal", "proved"),
             ("r2 s1 S1 r1 R1 s2 S2 R2", "equal", "unknown"),  # the send's done waits for what is before it
             ("r2 s1 S1 r1 R1 s2 S2 R2", "other", "proved"),
+            ("r1 s2 S2 sum s1 R1 S1 r2 R2", "equal", "unknown"),  # and who waits for it comes to no sum
+            ("r1 s2 sum S2 s1 R1 S1 r2 R2", "equal", "proved"),
             ("r2 sum-start sum-done s2 S2 R2", "other", "unknown"),  # what is in flight may share either stream
             ("r2 s2 sum-start sum-done S2 R2", "other", "proved"),
             ("r1 s1 r2 s2 R1 R2 S1 S2", "mixed", "unknown"),  # a recv on one stream, its send on the other
