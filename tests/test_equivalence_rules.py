@@ -396,7 +396,8 @@ def test_a_fold_over_nothing_has_what_it_begins_with() -> None:
         (0, least, "maximum", ONE, False),
         (6, least, "minimum", ONE, False),
         (6, least, "add", ONE, False),
-        (6, ZERO, "add", ONE, True),
+        (6, ZERO, "add", at(X, variable(0, 6)), True),
+        (6, ZERO, "add", ONE, False),  # of constants alone, which are not summed
         (6, ZERO, "add", root, False),
         (6, least, "maximum", root, False),
     ):
