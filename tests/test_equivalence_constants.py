@@ -369,3 +369,19 @@ def test_a_start_that_is_given_is_read_by_its_type() -> None:
     least = made("m = u8[] constant(2)", "j = u8[] minimum(i, m)")
     proved(made("j = u8[] copy(i)"), least, "exact")
     unproved(made("j = u8[] copy(i)"), least.replace("constant(2)", "constant(1)"), "exact")
+
+
+LESS = (
+    "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n two = f32[] constant(2)\n zero = f32[] constant(0)\n"
+    " none = f32[] divide(zero, zero)\n above = pred[] compare(a, two), direction=GT\n"
+    " beyond = pred[] compare(b, two), direction=GT\n x = f32[] select(above, none, a)\n"
+    " y = f32[] select(beyond, none, b)\n ROOT r = pred[] compare(x, y), direction=LT, type=TOTALORDER\n}\n"
+)
+
+
+def test_a_sort_of_constants_is_not_computed() -> None:
+    """The NaN of a processor has either sign."""
+    given = "c = f32[2] constant({3, 1})"
+    made = entry(given, "ROOT r = f32[2] sort(c), dimensions={0}, is_stable=true, to_apply=less", before=LESS)
+    unproved(made, constant("f32[2]", "{1, 3}"), "exact")
+    proved(made, made, "exact")

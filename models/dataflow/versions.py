@@ -262,14 +262,12 @@ class LocalBuffers:
     def _share_what_the_module_declares(self) -> None:
         if self.computation.name != self.module.entry_name:
             return
-        # may-alias leaves the caller free to keep its parameter; compilers assign one buffer to both all the same.
+        # may-alias leaves the caller free to keep its parameter; compilers assign one buffer to both all the same. Of
+        # a tuple that is the buffer of its table: what lies in it is named by indices of its own.
         for output, parameter, _ in self.buffers.declared_by_module():
-            for name, at in self.leaves(output.instruction):
-                if at[: len(output.index)] == output.index:
-                    rest = at[len(output.index) :]
-                    spot = (parameter.instruction, (*parameter.index, *rest))
-                    if spot in self.version:
-                        self._share(spot, (name, at))
+            source, result = (parameter.instruction, parameter.index), (output.instruction, output.index)
+            if source in self.version and result in self.leaves(output.instruction):
+                self._share(source, result)
 
     # -- by buffer --------------------------------------------------------------------------------------------------
 

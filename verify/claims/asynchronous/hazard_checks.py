@@ -283,11 +283,9 @@ def overwrite_hazards(scene: Scene) -> Iterator[Judgement]:
         yield from shared_arguments(local, lambda name: scene.orders(module.by_name[name]))
         readers, versions = _by_buffer(local)
         donated = {
-            local.buffer((p.instruction, (*p.index, *rest[1][len(p.index) :])))
+            local.buffer((p.instruction, p.index))
             for _, p, _ in scene.buffers.declared_by_module()
             if local.computation.name == scene.buffers.module.entry_name
-            for rest in local.leaves(p.instruction)
-            if rest[1][: len(p.index)] == p.index
         }
         root = local.computation.root_name
         live_out = {local.version.get(spot, spot) for spot in local.leaves(root)}
