@@ -87,6 +87,8 @@ class _World:
     waits, and who sends waits for nobody."""
     second: frozenset[int] = frozenset()
     """The channels on the second stream."""
+    beside: bool = False
+    """What flies runs beside what comes behind it, though all else is in order."""
     sent: Counter[tuple[int, int, int]] = field(default_factory=Counter)
     begun: Counter[tuple[int, int, int]] = field(default_factory=Counter)
     taken: Counter[tuple[int, int, int]] = field(default_factory=Counter)
@@ -140,7 +142,7 @@ class _Runner:
                     if self.is_in_flight:
                         yield from self._cleared()
                     yield from self._begin(s)
-                case "fly" if w.in_order:
+                case "fly" if w.in_order and not w.beside:
                     yield from _Runner(w, d, is_in_flight=True).run(s.bodies[0], turn, outer, {})
                     open_ones[s.name] = iter(())
                 case "fly":
@@ -264,10 +266,15 @@ class _Runner:
 
 
 def waits_for_ever(
-    program: Steps, given: Choice, in_order: bool, seed: int = 0, second: frozenset[int] = frozenset()
+    program: Steps,
+    given: Choice,
+    in_order: bool,
+    seed: int = 0,
+    second: frozenset[int] = frozenset(),
+    beside: bool = False,
 ) -> bool:
     """Somebody does when all devices run the program."""
-    world, order = _World(given, in_order, second), random.Random(seed)
+    world, order = _World(given, in_order, second, beside), random.Random(seed)
     world.threads = [_Runner(world, d).run(program, 0, 0, {}) for d in range(DEVICES)]
     waiting: dict[Iterator[Wait], Wait] = {}
     moved = True

@@ -18,13 +18,15 @@ def _verdict(text: str) -> str:
 
 
 def _is_wrong(seed: int) -> tuple[str, bool]:
-    """The verdict, and whether a run says otherwise: a proof holds where what is sent goes to who began first, a
-    refutation wherever it goes."""
+    """The verdict, and whether a run says otherwise: a proof holds where what is sent goes to who began first, and
+    whether what flies runs where it begins or beside the rest, a refutation wherever it goes."""
     program, second = made(seed), frozenset({1, 4, 5, 7}) if seed % 2 else frozenset[int]()
     said = _verdict(printed(program, are_partitions=seed % 3 == 0, second=second))
     if said not in ("proved", "refuted"):
         return said, False
-    stuck = any(waits_for_ever(program, c, said == "proved", seed, second) for c in choices(program))
+    ways = (False, True) if said == "proved" else (False,)
+    runs = ((c, beside) for c in choices(program) for beside in ways)
+    stuck = any(waits_for_ever(program, c, said == "proved", seed, second, beside) for c, beside in runs)
     return said, stuck == (said == "proved")
 
 

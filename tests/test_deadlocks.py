@@ -725,6 +725,24 @@ CASES: Final = {
             ("r1 s1 r2 s2 R1 R2 S1 S2", "mixed", "unknown"),  # a recv on one stream, its send on the other
         )
     },
+    # What flies may run beside the rest: which transfer is first on a stream is not known, and it holds the other.
+    **{
+        f"beside a flight with {inside}: {order}": (_beside(inside, order), said)
+        for inside, order, said in (
+            ("r1 s1 R1 S1", "start r2 s2 R2 S2 done", "unknown"),  # 1 may be at r1 when 0 is at r2
+            ("r1 s1 R1 S1", "start done r2 s2 R2 S2", "proved"),
+            ("r1 R1", "s1 s5 start r5 R5 done S1 S5", "unknown"),
+            ("r1 R1", "s1 s5 start done r5 R5 S1 S5", "proved"),
+            ("s1 S1", "start s5 S5 done r1 r5 R1 R5", "unknown"),
+            ("r1 s1 R1 S1", "start r2 R2 sum s2 S2 done", "refuted"),  # whoever is first
+        )
+    },
+    "beside a flight on another stream": (
+        _beside("r1 s1 R1 S1", "start r2 s2 R2 S2 done").replace(
+            '"{{1,0}}"}', '"{{1,0}}",_xla_send_recv_pipeline="1"}'
+        ),
+        "proved",
+    ),
     **{
         f"what a branch may send is waited for before it: {order}": (_choosing(order, "s1b r1 R1 S1b"), said)
         for order, said in (
@@ -1202,6 +1220,7 @@ def test_flights_that_change_places_are_all_waited_for(order: str, first: str, s
         for name, (on, (run, _)) in zip(first, runs.items(), strict=True)
     ]
     text = _exchanged(held, "f32[8] async-done({})", [*sorted(begun), *_lines("r2 R2")], order, aside)
+    text = text.replace('"{{1,0}}"}', '"{{1,0}}",_xla_send_recv_pipeline="1"}')  # no flight holds the other's transfer
     assert {f.verdict.value for f in _found(text)} == {said}
 
 

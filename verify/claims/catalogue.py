@@ -253,7 +253,9 @@ _ENTRIES: Final = (
         "which they began. Sends and recvs of one stream (`_xla_send_recv_pipeline`) come one after the other, so that a "
         "recv holds what is behind it, and what one device sends another there is received in that order, whatever the "
         "channel; what is in flight may be run where it begins, and collective operations in flight "
-        "may wait there for their group, and for what was received before; in a permutation all may wait for all. "
+        "may wait there for their group, and for what was received before; it may be run beside what follows, too, so "
+        "that it is unknown where both use one stream of a device; collective operations that run beside it hold no "
+        "transfer back. In a permutation all may wait for all. "
         "A branch of its own may be taken; custom calls of libraries that compute on one device wait for no other, and "
         "of others it is unknown.",
         "device 0 sends to 1 and then receives; device 1 receives and then sends.",

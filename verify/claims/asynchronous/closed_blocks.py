@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule, every
+from hloproof.claims.asynchronous.device_events import TRANSFERS, Event, Pairs, Schedule, every
 from hloproof.claims.asynchronous.device_runs import devices_of
 from hloproof.models.dataflow.value_flow import HloPosition
 
@@ -42,6 +42,8 @@ class Blocks:
     of the circle."""
     competing: str | None = None
     """Two things at once take what is sent alike, or meet at one place: it is not known who is first."""
+    crossing: str | None = None
+    """Two things at once send or receive on one stream of a device: the first may hold the other."""
 
 
 @dataclass
@@ -135,10 +137,13 @@ class _Walk:
 
     def _compete(self, e: Event) -> None:
         """What happens now, beside what is in flight."""
-        mine = contested(self.keys, e)
-        for other in self.beside.values() if mine else ():
+        mine, streams = contested(self.keys, e), _on_streams(e)
+        for other in self.beside.values() if mine or streams else ():
+            why = f"whether {e.place.instruction} or what {other.place.instruction} runs is first"
             if other is not e and mine & contested(self.keys, other):
-                self.blocks.competing = f"whether {e.place.instruction} or what {other.place.instruction} runs is first"
+                self.blocks.competing = why
+            if other is not e and streams & _on_streams(other):
+                self.blocks.crossing = f"{why} on a stream"
 
     def _leave(self, entry: _Entry) -> None:
         marker, again = entry.event.within[-1], entry.event.within[-1] in self.blocks.open
@@ -203,6 +208,12 @@ def contested(keys: Mapping[HloPosition, _Key], e: Event) -> set[object]:
         if x.opcode in ("arrive", "launch"):
             out.add(x.place)
     return out
+
+
+def _on_streams(e: Event) -> set[object]:
+    """Which devices send or receive, on which stream."""
+    transfers = [x for x in every((e,)) if x.opcode in TRANSFERS]
+    return {(a if x.opcode == "send" else b, x.stream) for x in transfers for a, b in x.pairs}
 
 
 def uses(keys: Mapping[HloPosition, _Key], e: Event) -> set[object]:

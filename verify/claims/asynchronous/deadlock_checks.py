@@ -78,7 +78,8 @@ def _waiting(once: Schedule, blocks: Blocks) -> tuple[_Problems, str | None]:
             return {}, f"how often {first.split()[-1]} turns before all turns are alike"
     elif once.loops:
         schedules.append(Schedule(once.chains, dict.fromkeys(once.loops, 0)))
-    return _in_all(schedules, next(iter(blocks.open), None))
+    sure, perhaps = _in_all(schedules, next(iter(blocks.open), None))
+    return sure, perhaps or blocks.crossing
 
 
 def _in_all(schedules: Sequence[Schedule], kept: str | None) -> tuple[_Problems, str | None]:
