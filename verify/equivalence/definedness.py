@@ -16,6 +16,7 @@ from hloproof.equivalence.elements import MOVEMENT
 from hloproof.equivalence.evaluation import evaluate
 from hloproof.equivalence.foldable import FOLDABLE
 from hloproof.equivalence.graph import Node
+from hloproof.equivalence.magnitudes import Magnitudes, constant_of
 from hloproof.equivalence.terms import (
     App,
     Cond,
@@ -27,7 +28,6 @@ from hloproof.equivalence.terms import (
     follows_from_constants,
     from_pattern,
     from_value,
-    is_static,
     type_of,
     value_of,
 )
@@ -52,8 +52,8 @@ _STAYS: Final = frozenset(
     }
 )  # fmt: skip
 """Operations that give no number that is larger than all that they are given, or than one."""
-_BOUNDED: Final = frozenset({"f8e4m3b11fnuz", "f8e4m3fn", "f8e4m3fnuz", "f8e5m2fnuz"})
-"""Types that hold NaN in the place of numbers that are too large."""
+_CALLS: Final = frozenset({"conditional", "map"})
+"""Movement that functions are applied by, of which no more is known than what they are given."""
 _GIVEN: Final = frozenset({"parameter", "bound", "free", "constant"})
 _WITHOUT: Final[dict[str, float]] = {"maximum": float("-inf"), "minimum": float("inf")}
 """The infinity that the operation gives only where it is given nothing else."""
@@ -66,6 +66,7 @@ class Definedness:
     nodes: dict[Node, bool] = field(default_factory=dict)
     numbers: dict[Node, Num | Lit | None] = field(default_factory=dict)
     """The number that all elements of a tensor are, where constants alone say so."""
+    magnitudes: Magnitudes = field(default_factory=Magnitudes)
 
     def everywhere(self, term: Term) -> bool:
         """Whether the term has a value for all values of the parameters. False may be said of any term."""
@@ -88,9 +89,9 @@ class Definedness:
                 return all(self.everywhere(t) for t in (*bodies, *sides))
             case App(op, type_, args, key):
                 if (
-                    all(map(is_static, args))
+                    all(map(follows_from_constants, args))
                     and not _stays(op, type_, [type_of(a) for a in args])
-                    and not _is_held(op, type_, [self._number_of(a) for a in args], key)
+                    and not self._is_held(op, type_, args, key)
                 ):
                     return False
                 # Integers have a value everywhere: XLA says what their division by zero gives.
@@ -100,7 +101,7 @@ class Definedness:
                     return all(self.everywhere(a) for a in args)
                 # A constant divisor is the one partial form that is common enough to be worth a look; NaN and the
                 # infinities are no real numbers, so they divide nothing.
-                return op == "divide" and self.everywhere(args[0]) and _is_a_number(_constant(args[1]))
+                return op == "divide" and self.everywhere(args[0]) and _is_a_number(constant_of(args[1]))
 
     def partial(self, root: Node) -> bool:
         stack = [root]
@@ -119,17 +120,24 @@ class Definedness:
             if known is not None and node.type in FLOATS:
                 self.nodes[node] = not _is_finite(known)
                 continue
-            none = _may_have_none(node) or not self._is_held(node)
+            none = _may_have_none(node) or not self._node_is_held(node)
             self.nodes[node] = none or any(self.nodes[n] for n in _parts(node))
         return self.nodes[root]
 
-    def _is_held(self, node: Node) -> bool:
+    def _node_is_held(self, node: Node) -> bool:
         """Whether the type holds what is computed from constants alone, whose number is not known; said of everything
         else."""
-        alone = node.static or (bool(node.operands) and all(o.static for o in node.operands))
-        if not alone or _stays(node.head, node.type, [o.type for o in node.operands]):
+        if not node.of_constants or _stays(node.head, node.type, [o.type for o in node.operands]):
             return True
-        return _is_held(node.head, node.type, [self.numbers.get(o) for o in node.operands], node.key)
+        return self._is_held(node.head, node.type, tuple(Elem(o, ()) for o in node.operands), node.key)
+
+    def _is_held(self, op: str, type_: str, given: tuple[Term, ...], key: Any) -> bool:
+        """Whether the type holds what the operation gives."""
+        known = tuple(x for x in map(self._number_of, given) if x is not None)
+        if len(known) < len(given):
+            return isfinite(self.magnitudes.after(op, type_, given))
+        computed = evaluate(op, type_, known, key)
+        return computed is not None and _is_finite(computed)
 
     def _number_of(self, term: Term) -> Num | Lit | None:
         if isinstance(term, Num | Lit):
@@ -141,7 +149,7 @@ class Definedness:
 
     def _number(self, node: Node) -> Num | Lit | None:
         if node.head == "constant":
-            found = _constant(Elem(node, ()))
+            found = constant_of(Elem(node, ()))
             return found if isinstance(found, Num | Lit) else None
         held = [self.numbers.get(o) for o in node.operands]
         if node.head in ("broadcast", "reshape"):
@@ -162,7 +170,7 @@ def _may_have_none(node: Node) -> bool:
         return True
     match node.head:
         case "divide":
-            return not _is_a_number(_constant(Elem(node.operands[1], ())))
+            return not _is_a_number(constant_of(Elem(node.operands[1], ())))
         case "constant":
             return not _holds_numbers(node)
         case "iota":  # its last number is the largest
@@ -200,7 +208,7 @@ def _begins_with_nothing(functions: tuple[Node, ...], sides: tuple[Term, ...]) -
 
 def _stays(op: str, type_: str, given: list[str]) -> bool:
     """Whether the operation gives numbers that the type holds whenever it is given such ones, and numbers."""
-    if type_ in INTEGERS or type_ == "pred" or op in _STAYS or op in MOVEMENT:
+    if type_ in INTEGERS or type_ == "pred" or op in _STAYS or op in MOVEMENT.keys() - _CALLS:
         return True
     if op != "convert":
         return False
@@ -208,18 +216,8 @@ def _stays(op: str, type_: str, given: list[str]) -> bool:
     return whole or given[0] == type_ or holds_all(type_, given[0])
 
 
-def _is_held(op: str, type_: str, given: list[Num | Lit | None], key: Any) -> bool:
-    """Whether the type holds what the operation gives; of several numbers no more is known
-    than that arithmetic rarely leaves a type that has infinities."""
-    known = tuple(x for x in given if x is not None)
-    if len(known) < len(given):
-        return op in FOLDABLE and type_ not in _BOUNDED  # of several numbers one may be too large
-    computed = evaluate(op, type_, known, key)
-    return computed is not None and _is_finite(computed)
-
-
 def _is_nothing(op: str, term: Term) -> bool:
-    return value_of(_constant(term)) == _WITHOUT[op]
+    return value_of(constant_of(term)) == _WITHOUT[op]
 
 
 def _holds_numbers(node: Node) -> bool:
@@ -232,17 +230,6 @@ def _holds_numbers(node: Node) -> bool:
         return "n" not in held.lower()  # of nan and inf, the only words among numbers
     bits = {held} if kind == "all" else set(held)
     return all(_is_finite(from_pattern(node.type, b)) for b in bits)
-
-
-def _constant(term: Term) -> Term:
-    """The number that all elements of a broadcast constant are; other terms as they are."""
-    while isinstance(term, Elem) and term.node.head in ("broadcast", "reshape", "convert"):
-        if term.node.head == "convert" and type_of(Elem(term.node.operands[0], ())) != term.node.type:
-            return term
-        term = Elem(term.node.operands[0], ())
-    if isinstance(term, Elem) and term.node.head == "constant" and term.node.key[0] == "all":
-        return from_pattern(term.node.type, term.node.key[1])
-    return term
 
 
 def _is_a_number(term: Term) -> bool:

@@ -22,7 +22,9 @@ class Node:
     are functions that the operation applies, each a value over `bound` nodes: comparators, combiners, loop bodies.
     """
 
-    __slots__ = ("attributes", "bodies", "head", "key", "operands", "places", "serial", "sizes", "static", "type")
+    __slots__ = (
+        "attributes", "bodies", "head", "key", "of_constants", "operands", "places", "serial", "sizes", "static", "type"
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -40,6 +42,8 @@ class Node:
         self.operands, self.key, self.bodies, self.attributes = operands, key, bodies, attributes
         self.static = static
         """Every element follows from constants and its index alone."""
+        self.of_constants: bool = static or (bool(operands) and all(o.of_constants for o in operands))
+        """Whether nothing that the tensor is made of is given from outside."""
         self.places: list[Place | None] = [None, None]
 
     def __repr__(self) -> str:

@@ -210,8 +210,18 @@ def is_static(term: Term) -> bool:
 
 
 def follows_from_constants(term: Term) -> bool:
-    """Whether the term is static, or a fold over what is static."""
-    return all(map(is_static, (*term.bodies, *term.sides))) if isinstance(term, Fold) else is_static(term)
+    """Whether nothing that the term is made of is given from outside."""
+    match term:
+        case Elem(node, _):
+            return node.of_constants
+        case Num() | Lit():
+            return True
+        case App(args=args):
+            return all(map(follows_from_constants, args))
+        case Cond(_, then, other):
+            return follows_from_constants(then) and follows_from_constants(other)
+        case Fold(bodies=bodies, sides=sides):
+            return all(map(follows_from_constants, (*bodies, *sides)))
 
 
 def variables_of(term: Term) -> frozenset[Var]:
