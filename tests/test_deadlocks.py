@@ -21,6 +21,7 @@ _WORDS: Final = {
     "sum": "sum = f32[8] all-reduce(p), replica_groups={}, to_apply=add",
     "sum-alone": "sum = f32[8] all-reduce(p), replica_groups={{0},{1}}, to_apply=add",
     "sum-start": "sums = f32[8] all-reduce-start(p), replica_groups={}, to_apply=add",
+    "alone-start": "sums = f32[8] all-reduce-start(p), replica_groups={{0},{1}}, to_apply=add",
     "sum-done": "sum = f32[8] all-reduce-done(sums)",
     "cast": "cast = f32[8] collective-broadcast(p), replica_groups={{0,1}}",
     "forth": "moved = f32[8] collective-permute(p), source_target_pairs={{0,1}}",
@@ -506,6 +507,7 @@ def _sums_of_branches() -> str:
     )
 
 
+_OF_FIVE: Final = "channel_id=5, frontend_attributes={"
 _TWO_AHEAD: Final = {"before": "s2a s2b S2a S2b r1a r1b R1a R1b", "after": "s1y s1z S1y S1z r2y r2z R2y R2z"}
 """Device 1 is two turns behind device 0, which is let two turns ahead."""
 
@@ -724,6 +726,17 @@ CASES: Final = {
             ("r2 s2 sum-start sum-done S2 R2", "other", "proved"),
             ("r1 s1 r2 s2 R1 R2 S1 S2", "mixed", "unknown"),  # a recv on one stream, its send on the other
         )
+    },
+    # A device that has no part in a send, or in a recv, is not held.
+    "a send of others behind a recv": (_flat("r2 s6 S6 sum s2 S2 R2 r6 R6", "replica_count=3"), "proved"),
+    "a send of its own behind a recv": (_flat("r2 s1 S1 sum s2 S2 R2 r1 R1"), "unknown"),
+    "what is in flight on one device, and a recv on another": (_flat("r1 alone-start sum-done s1 S1 R1"), "proved"),
+    **{
+        f"two channels on {streams} streams, received the other way round": (
+            _flat("s1 s5 r5 R5 r1 R1 S1 S5").replace(_OF_FIVE, _OF_FIVE + more),
+            said,
+        )
+        for streams, more, said in (("equal", "", "unknown"), ("other", '_xla_send_recv_pipeline="1",', "proved"))
     },
     # What flies may run beside the rest: which transfer is first on a stream is not known, and it holds the other.
     **{
@@ -1222,6 +1235,27 @@ def test_flights_that_change_places_are_all_waited_for(order: str, first: str, s
     text = _exchanged(held, "f32[8] async-done({})", [*sorted(begun), *_lines("r2 R2")], order, aside)
     text = text.replace('"{{1,0}}"}', '"{{1,0}}",_xla_send_recv_pipeline="1"}')  # no flight holds the other's transfer
     assert {f.verdict.value for f in _found(text)} == {said}
+
+
+@pytest.mark.parametrize(
+    ("begun", "order", "said"),
+    [
+        ("s1a r2 s1b", "X sum s2 S2 R2 Y", "unknown"),  # `X` ends `b`, which is behind the recv
+        ("s1a s1b r2", "X sum s2 S2 R2 Y", "proved"),
+        ("s1a r2 s1b", "s2 S2 X sum R2 Y", "proved"),
+    ],
+)
+def test_sends_that_change_places_are_all_waited_for(begun: str, order: str, said: str) -> None:
+    lines = [_line(w).replace("s1a =", "a =").replace("s1b =", "b =") for w in begun.split()]
+    text = _exchanged(_STATE, "token[] send-done({}), channel_id=1", lines, f"{order} r1c R1c r1d R1d")
+    assert {f.verdict.value for f in _found(text)} == {said}
+
+
+def test_sums_that_change_places_are_no_certain_deadlock() -> None:
+    """`X` ends `b`, for which nobody is waited; that it ends `a`, for which device 1 would be, is not said."""
+    begun = [*_lines("r1 R1"), _WORDS["sum-start"].replace("sums", "a"), _WORDS["alone-start"].replace("sums", "b")]
+    text = _exchanged("f32[8]", "f32[8] all-reduce-done({})", begun, "X s1 S1 Y")
+    assert {f.verdict.value for f in _found(text)} == {"unknown"}
 
 
 @pytest.mark.parametrize(("order", "said"), [("X sum s1 S1 Y", "unknown"), ("X sum Y", "proved")])

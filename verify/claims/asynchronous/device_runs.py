@@ -153,7 +153,7 @@ class _Devices:
                 self.dones_are_known = False
         if not self._meets(d, first):
             return False
-        beside = (first, *(e.sends[e.starts.index(first)] if self._strict else ()))
+        beside = (first, *e.sends[e.starts.index(first)])
         if any(not self._begun[d, s][0].is_over for s in beside if self._begun.get((d, s))):
             return False
         if any(self._taken[w] + n > self._sent[w] for w, n in wanted.items()):
