@@ -730,7 +730,7 @@ CASES: Final = {
     # A device that has no part in a send, or in a recv, is not held.
     "a send of others behind a recv": (_flat("r2 s6 S6 sum s2 S2 R2 r6 R6", "replica_count=3"), "proved"),
     "a send of its own behind a recv": (_flat("r2 s1 S1 sum s2 S2 R2 r1 R1"), "unknown"),
-    "what is in flight on one device, and a recv on another": (_flat("r1 alone-start sum-done s1 S1 R1"), "proved"),
+    "what is in flight on one device, and a recv on another": (_flat("r2 alone-start sum-done s2 S2 R2"), "proved"),
     **{
         f"two channels on {streams} streams, received the other way round": (
             _flat("s1 s5 r5 R5 r1 R1 S1 S5").replace(_OF_FIVE, _OF_FIVE + more),
