@@ -6,11 +6,13 @@ from itertools import product
 
 import pytest
 
+from hloproof.equivalence.constant_folds import _Alike
 from hloproof.equivalence.elements import ELEMENTWISE
-from hloproof.equivalence.evaluation import evaluate
+from hloproof.equivalence.evaluation import attributes_of, evaluate
 from hloproof.equivalence.foldable import FOLDABLE, ROWS, row_of
 from hloproof.equivalence.literals import bits_of
 from hloproof.equivalence.terms import Lit, Num, from_pattern, from_value
+from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.opcodes import BINARY, UNARY
 from hloproof.models.hlo.shape import ELEMENT_BITS
 
@@ -140,3 +142,29 @@ def test_a_sum_of_bytes_is_that_of_two_bytes() -> None:
             result = evaluate(op, "s8", (a, b), ())
             assert isinstance(result, Num)
             assert bits_of("s8", result.form.constant) == out % 256
+
+
+def test_only_a_predicate_chooses() -> None:
+    assert row_of("select", ["pred", "f32", "f32"], "f32") is not None
+    assert row_of("select", ["u8", "f32", "f32"], "f32") is None
+
+
+@pytest.mark.parametrize(
+    ("op", "type_", "given", "key", "taken"),
+    [
+        ("add", "f32", (1.5, 2.5), (), True),
+        ("add", "f32", (1.5, NAN), (), False),
+        ("compare", "pred", (-0.0, 0.0), (("direction", "LT"),), True),
+        ("compare", "pred", (-0.0, 0.0), (("direction", "LT"), ("type", "TOTALORDER")), False),
+        ("exponential", "f32", (1.0,), (), False),
+    ],
+)
+def test_a_fold_computes_on_the_numbers_of_the_table(
+    op: str, type_: str, given: tuple[float, ...], key: object, taken: bool
+) -> None:
+    computed = _Alike().function(op, ["f32"] * len(given), type_, attributes_of(key))
+    if taken:
+        computed(*given)
+        return
+    with pytest.raises(NotModelled):
+        computed(*given)
