@@ -341,6 +341,16 @@ negates {
  p = f32[8,8] parameter(0)
  ROOT o = f32[8,8] negate(p)
 }
+sum {
+ a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT c = f32[] add(a, b)
+}
+less {
+ a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT c = pred[] compare(a, b), direction=LT
+}
 taken {
  s = (f32[8,8], f32[8,8]) parameter(0)
  p = f32[8,8] get-tuple-element(s), index=0
@@ -378,6 +388,10 @@ _STEPS: Final = {
     'custom-call(k, x), custom_call_target="t"': "unknown",
     "call(x), to_apply=negates": "",
     "call(x), to_apply=turns": "unknown",
+    "all-reduce(x), replica_groups={}, to_apply=sum": "",
+    "reduce-scatter(x), replica_groups={{0}}, dimensions={0}, to_apply=sum": "unknown",
+    "sort(x), dimensions={0}, to_apply=less": "",
+    "dynamic-update-slice(x, x, z, z)": "unknown",
     'custom-call(s), custom_call_target="t"': "unknown",
     "fusion(s), kind=kLoop, calls=taken": "unknown",
 }
@@ -401,3 +415,113 @@ def test_elements_that_are_moved_by_a_layout_are_not_made_in_their_place() -> No
     text = _AT_ITS_PLACE["donated"].replace("BODIES", "").replace("STEP", "copy(x)")
     assert _in_place(text.replace("y = f32[8,8]", "y = f32[8,8]{1,0}")) == ""
     assert _in_place(text.replace("y = f32[8,8]", "y = f32[8,8]{0,1}")) == "unknown"
+
+
+_PAIR: Final = "(f32[8,8], f32[8,8])"
+_TWO: Final = """sum {
+ a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ ROOT c = f32[] add(a, b)
+}
+less {
+ a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ c = f32[] parameter(2)
+ d = f32[] parameter(3)
+ ROOT e = pred[] compare(a, b), direction=LT
+}
+turns {
+ p = f32[8,8] parameter(0)
+ ROOT o = f32[8,8] reverse(p), dimensions={0}
+}
+negates {
+ p = f32[8,8] parameter(0)
+ ROOT o = f32[8,8] negate(p)
+}
+both {
+ p = f32[8,8] parameter(0)
+ q = f32[8,8] parameter(1)
+ n = f32[8,8] negate(p)
+ m = f32[8,8] negate(q)
+ ROOT o = (f32[8,8], f32[8,8]) tuple(n, m)
+}
+sorts {
+ p = f32[8,8] parameter(0)
+ q = f32[8,8] parameter(1)
+ ROOT o = (f32[8,8], f32[8,8]) sort(p, q), dimensions={0}, to_apply=less
+}
+"""
+_FLIGHT: Final = "((f32[8,8]), f32[8,8], s32[])"
+_PAIRS: Final = {
+    "all-reduce(x, k), replica_groups={}, to_apply=sum": ("", "unknown"),
+    "all-reduce(x, x), replica_groups={}, to_apply=sum": ("unknown", "unknown"),
+    "sort(x, k), dimensions={0}, to_apply=less": ("", "unknown"),
+    "fusion(x, k), kind=kLoop, calls=both": ("proved proved", "proved proved"),
+    "fusion(x, k), kind=kLoop, calls=sorts": ("proved proved", "unknown"),
+    "copy(s)": ("", ""),
+}
+"""Two results made of a state of two, each at its place, or each at the place of the other."""
+_STARTS: Final = {
+    f"{_FLIGHT} negate-start(x)": "",
+    f"{_FLIGHT} reverse-start(x), dimensions={{0}}": "unknown",
+    f"{_FLIGHT} reverse-start(k), dimensions={{0}}": "",
+    f"{_FLIGHT} fusion-start(x), kind=kLoop, calls=negates": "proved",
+    f"{_FLIGHT} fusion-start(x), kind=kLoop, calls=turns": "refuted",
+    f"{_FLIGHT} async-start(x), calls=negates": "",
+    f"{_FLIGHT} async-start(x), calls=turns": "unknown",
+    f"{_FLIGHT} call-start(x), to_apply=negates": "",
+    "f32[8,8] all-reduce-start(x), replica_groups={}, to_apply=sum": "",
+    "(f32[8,8], f32[8,8], u32[]) copy-start(x)": "",
+    "(f32[8,8], f32[8,8]) collective-permute-start(x), source_target_pairs={{0,0}}": "unknown",
+    "(f32[8,8], f32[8,8]) collective-permute-start(k), source_target_pairs={{0,0}}": "",
+}
+
+
+def _turn(steps: str) -> str:
+    return _AT_ITS_PLACE["a state"].replace("BODIES", _TWO).replace(" y = f32[8,8] STEP\n", steps)
+
+
+@pytest.mark.parametrize("step", _PAIRS)
+def test_of_several_results_each_is_made_where_its_own_operand_lies(step: str) -> None:
+    parts = "".join(f" {n} = f32[8,8] get-tuple-element(q), index={k}\n" for k, n in enumerate("yv"))
+    text = _turn(f" q = {_PAIR} {step}\n{parts}")
+    own, crossed = (_in_place(text.replace("tuple(y, k)", f"tuple({order})")) for order in ("y, v", "v, y"))
+    assert (own, crossed) == _PAIRS[step]
+
+
+@pytest.mark.parametrize("start", _STARTS)
+def test_what_is_in_flight_is_made_element_by_element_where_it_reads(start: str) -> None:
+    opcode = start.split("-start")[0].split()[-1]
+    assert _in_place(_turn(f" st = {start}\n y = f32[8,8] {opcode}-done(st)\n")) == _STARTS[start]
+
+
+def test_what_an_update_reads_beside_what_it_updates_lies_elsewhere() -> None:
+    update = " b = f32[8,8]{0,1} bitcast(OF)\n y = f32[8,8]{1,0} dynamic-update-slice(x, b, z, z)\n"
+    assert _in_place(_turn(update.replace("OF", "x"))) == "unknown"
+    assert _in_place(_turn(update.replace("OF", "k"))) == ""
+    twice = ' y = f32[8,8] custom-call(x, OF), custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}\n'
+    assert _in_place(_turn(twice.replace("OF", "x"))) == "unknown"
+    assert _in_place(_turn(twice.replace("OF", "x")).replace(", is_scheduled=true", "")) == ""
+    assert _in_place(_turn(twice.replace("OF", "k"))) == ""
+
+
+def test_tiles_and_types_of_another_width_move_elements() -> None:
+    text = _AT_ITS_PLACE["donated"].replace("BODIES", "").replace("x = f32[8,8]{1,0}", "x = FROM")
+    text = text.replace("y = f32[8,8] STEP", "y = TO")
+    tiled = text.replace("FROM", "f32[8,8]{1,0:T(2,2)}")
+    assert _in_place(tiled.replace("TO", "f32[8,8]{1,0:T(2,2)} copy(x)")) == ""
+    assert _in_place(tiled.replace("TO", "f32[8,8]{1,0} copy(x)")) == "unknown"
+    plain = text.replace("FROM", "f32[8,8]{1,0}")
+    for opcode in ("convert", "bitcast-convert"):
+        assert _in_place(plain.replace("TO", f"s32[8,8]{{1,0}} {opcode}(x)")) == ""
+
+
+def test_the_parts_of_what_a_fusion_makes_in_flight_are_those_of_its_result() -> None:
+    body = _TWO.replace(
+        " n = f32[8,8] negate(p)\n m = f32[8,8] negate(q)",
+        " n = f32[8,8] reverse(p), dimensions={0}\n m = f32[8,8] negate(q)",
+    )
+    flight = f" st = ((f32[8,8], f32[8,8]), {_PAIR}, s32[]) fusion-start(x, k), kind=kLoop, calls=both\n"
+    flight += f" q = {_PAIR} fusion-done(st)\n y = f32[8,8] get-tuple-element(q), index=0\n"
+    text = _AT_ITS_PLACE["a state"].replace("BODIES", body).replace(" y = f32[8,8] STEP\n", flight)
+    assert _in_place(text) == "refuted"

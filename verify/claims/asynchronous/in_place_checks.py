@@ -47,8 +47,10 @@ OWN_ARRAY = "what is updated is computed inside of the fusion, so it is not an o
 _HELD = 2
 """A start returns its operands and its result, and contexts after them."""
 _SAME_POSITIONS = frozenset({"bitcast", "reshape"})
-_JUDGED_INSIDE = PASS_ON | {"while", "call", "conditional"}
-_BY_ELEMENTS = ELEMENTWISE | {"copy", "all-reduce"}
+_JUDGED_INSIDE = PASS_ON | {"while", "call", "conditional", "async"}
+_ONE_BY_ONE = frozenset({"all-reduce", "sort"})
+"""Result k may lie where operand k lay, and XLA's runtimes work there; of these a sort begins with copies to there."""
+_BY_ELEMENTS = ELEMENTWISE | _ONE_BY_ONE | {"copy", "bitcast-convert"}
 
 
 def hazard_in_place(context: Context) -> Iterator[Judgement]:
@@ -89,16 +91,27 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
 
 def _shared_with_operands(context: Context, computation: Computation, i: Instruction) -> Iterator[tuple[Spot, int]]:
     """Results that lie in the buffer of an operand because loops, branches or the module's aliases share it, each with
-    the operand's number. What is in flight, and what a call runs, is judged where it stands."""
+    the operand's number. What a call runs, or a generic start, is judged inside of it."""
     local = scene_of(context).locals.get(computation.name) if context.shares else None
-    if local is None or i.opcode in _JUDGED_INSIDE or link_of(i.opcode) is not None:
+    if local is None or _step(i) in _JUDGED_INSIDE:
         return
-    by_itself = {w.result for w in local.writes}
+    updated = {w.result: w.operand[0] for w in local.writes}
     for spot in local.leaves(i.name):
-        if local.version.get(spot, spot) == spot and spot not in by_itself:
-            for n, operand in enumerate(i.operands):
-                if any(local.buffer(read) == local.buffer(spot) for read in local.leaves(operand)):
-                    yield spot, n
+        # Where a fusion reads what it updates, its maps tell; of any other update the other operands lie elsewhere.
+        if local.version.get(spot, spot) != spot or (spot in updated and _step(i) == "fusion"):
+            continue
+        first = updated.get(spot)
+        own = i.operands.index(first) if first in i.operands else None
+        for n, operand in enumerate(i.operands):
+            if n != own and any(local.buffer(read) == local.buffer(spot) for read in local.leaves(operand)):
+                # Of a fusion in flight the result is what the fusion makes.
+                yield (i.name, spot[1][1:] if i.opcode == "fusion-start" else spot[1]), n
+
+
+def _step(i: Instruction) -> str:
+    """The opcode of what is done, at once or in flight."""
+    link = link_of(i.opcode)
+    return i.opcode if link is None else link.opcode
 
 
 def _made_over(body: Computation, over: Iterable[tuple[Spot, int]], alone: Iterable[Written]) -> Iterator[Written]:
@@ -106,6 +119,10 @@ def _made_over(body: Computation, over: Iterable[tuple[Spot, int]], alone: Itera
     judged_already = {w.result for w in alone}
     for (_, at), number in over:
         result = body.root.operands[at[0]] if at else body.root_name
+        # Sorted where it stands, as outside of a fusion; of any other step that makes several arrays nothing is known.
+        sorts = body.root.opcode == "sort" and parameter_behind(body, result) == number
+        if at and body.root.opcode != "tuple" and not sorts:
+            result = body.root_name
         if result not in judged_already:
             judged_already.add(result)
             yield Written(result, number, None, True)
@@ -115,9 +132,10 @@ def _without_steps(computation: Computation, i: Instruction, over: Iterable[tupl
     """An instruction that is no fusion and makes its result where it reads: right element by element, which owes
     nothing."""
     for (_, at), n in over:
-        if i.opcode not in _BY_ELEMENTS or not _lie_alike(
-            shape_at(i.shape, at), computation.by_name[i.operands[n]].shape
-        ):
+        # Of several arrays that are reduced or sorted in one step one may be written before another is read.
+        apart = _step(i) in _ONE_BY_ONE and at not in ((), (n,))
+        alike = _lie_alike(shape_at(i.shape, at), computation.by_name[i.operands[n]].shape)
+        if _step(i) not in _BY_ELEMENTS or apart or not alike:
             told = f"{i.name} makes its result in the buffer of {i.operands[n]}: in which order a {i.opcode} reads "
             told += "and writes is not modelled"
             yield judged(CLAIM, HloPosition(computation.name, i.name), unknown=told)
@@ -128,7 +146,8 @@ def _lie_alike(a: Shape | None, b: Shape | None) -> bool:
     if not isinstance(a, ArrayShape) or not isinstance(b, ArrayShape):
         return False
     sizes = (a.dimensions, element_bits(a)) == (b.dimensions, element_bits(b))
-    return sizes and layout_of(a).minor_to_major == layout_of(b).minor_to_major
+    one, other = layout_of(a), layout_of(b)
+    return sizes and (one.minor_to_major, one.tiles) == (other.minor_to_major, other.tiles)
 
 
 def _inside(i: Instruction) -> Instruction:
