@@ -608,6 +608,14 @@ CASES: Final = {
         f"{n} turns, device 1 two turns behind": (_loop(n, "r2 R2 s1 S1 r1 R1 s2 S2", **_TWO_AHEAD), said)
         for n, said in (("2", "proved"), ("3", "refuted"), ("given", "unknown"))
     },
+    # The second send lies behind the recv of the first turn, and who sends to that recv meets the others before.
+    **{
+        f"a send of a second turn behind a recv, {met}": (
+            _loop("2", "s1 S1 r2", after="s2 S2 s2b S2b r1 R1 r1b R1b", asked=asked),
+            said,
+        )
+        for met, asked, said in (("all meet at each turn", "sum", "unknown"), ("nobody meets", "", "proved"))
+    },
     "in flight, device 1 two turns behind": (_loop_in_flight("r2 R2 s1 S1 r1 R1 s2 S2", **_TWO_AHEAD), "unknown"),
     "in flight, device 1 as far": (_loop_in_flight("r2 s2 R2 S2 r1 s1 R1 S1", "r3 s3", "R3 S3"), "proved"),
     "two turns behind what is sent in flight, when the loop is over": (
