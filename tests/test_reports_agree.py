@@ -117,7 +117,7 @@ def cases(found: list[tuple[ClaimResult, str, bool]], report: Report) -> Counter
     out = Counter({"error": len(report.problems) + report.interrupted})
     for told in things.values():
         verdicts = {v for v, _ in told}
-        failed = any(v in BAD and level == "error" for v, level in told)
+        failed = any(v is not Verdict.INTERNAL and level == "error" for v, level in told)
         skipped = "skipped" if Verdict.UNKNOWN in verdicts else ""
         out["error" if Verdict.INTERNAL in verdicts else "failure" if failed else skipped] += 1
     return out
