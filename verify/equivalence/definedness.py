@@ -16,7 +16,7 @@ from hloproof.equivalence.elements import MOVEMENT
 from hloproof.equivalence.evaluation import evaluate
 from hloproof.equivalence.foldable import FOLDABLE
 from hloproof.equivalence.graph import Node
-from hloproof.equivalence.magnitudes import Magnitudes, constant_of
+from hloproof.equivalence.magnitudes import LARGEST_GIVEN, ONE_LARGER, Magnitudes, constant_of
 from hloproof.equivalence.terms import (
     App,
     Cond,
@@ -44,13 +44,9 @@ PARTIAL: Final = frozenset(
 """Operations on floats that have no value for some numbers, and those of which nothing is known."""
 _UNSIGNED_FLOATS: Final = FLOATS - NUMBERS
 """What an operation gives may be a number that these do not hold, and then it gives NaN."""
-_STAYS: Final = frozenset(
-    {
-        "abs", "cbrt", "ceil", "clamp", "copy", "cosine", "erf", "floor", "imag", "is-finite", "logistic", "maximum",
-        "minimum", "negate", "parameter", "bound", "free", "real", "round-nearest-afz", "round-nearest-even", "select",
-        "sign", "sine", "tanh", "sort", "output",
-    }
-)  # fmt: skip
+_STAYS: Final = (
+    LARGEST_GIVEN | ONE_LARGER | {"bound", "free", "imag", "is-finite", "output", "parameter", "real", "sort"}
+)
 """Operations that give no number that is larger than all that they are given, or than one."""
 _CALLS: Final = frozenset({"conditional", "map"})
 """Movement that functions are applied by, of which no more is known than what they are given."""

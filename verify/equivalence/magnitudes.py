@@ -15,14 +15,14 @@ from hloproof.equivalence.terms import App, Elem, Num, Term, from_pattern, may_b
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, from_bits, highest, lowest, rounded
 from hloproof.models.interpreter.semantics.small_float import NUMBERS, largest
 
-_LARGEST_GIVEN: Final = frozenset(
+LARGEST_GIVEN: Final = frozenset(
     {
         "abs", "broadcast", "clamp", "concatenate", "copy", "dynamic-slice", "dynamic-update-slice", "gather",
         "maximum", "minimum", "negate", "pad", "reshape", "reverse", "select", "slice", "transpose",
     }
 )  # fmt: skip
 """Operations that give nothing larger than what they are given."""
-_ONE_LARGER: Final = frozenset(
+ONE_LARGER: Final = frozenset(
     {
         "cbrt", "ceil", "cosine", "erf", "floor", "logistic", "round-nearest-afz", "round-nearest-even", "sign", "sine",
         "tanh",
@@ -71,9 +71,9 @@ class Magnitudes:
                 found = sizes[0] / abs(divisor)
             case "convert":
                 found = sizes[0]
-            case _ if op in _LARGEST_GIVEN:
+            case _ if op in LARGEST_GIVEN:
                 found = max(sizes)
-            case _ if op in _ONE_LARGER:
+            case _ if op in ONE_LARGER:
                 found = sizes[0] + 1
             case _:
                 return inf
@@ -102,7 +102,7 @@ class Magnitudes:
             return max((abs(v) for v in values), default=inf) if all(v == v for v in values) else inf
         if node.head == "iota":
             return float(max(node.sizes, default=1))
-        if node.head in _LARGEST_GIVEN and not (node.type in INTEGERS and node.head in _WRAPS):
+        if node.head in LARGEST_GIVEN and not (node.type in INTEGERS and node.head in _WRAPS):
             return max(self.known[o] for o in node.operands)
         return self.after(node.head, node.type, tuple(Elem(o, ()) for o in node.operands))
 
