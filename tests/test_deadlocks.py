@@ -1359,15 +1359,14 @@ def test_so_many_turns_are_as_good_as_any_number(before: str, after: str, bound:
     assert list(blocks_of(Schedule(AsyncChains(module), {})).even.values()) == [bound]
 
 
-@pytest.mark.parametrize(("pairs", "said"), [("{{1,2}}", "unknown"), ("{{0,1}}", "proved")])
-def test_what_ends_recvs_of_two_kinds_in_flight_is_not_followed(pairs: str, said: str) -> None:
-    """In flight a turn ends what is given and begins another recv, which is ended behind the loop."""
+def _ends_and_begins(begun: str) -> tuple[str, list[str]]:
+    """What a loop of one turn calls, which ends the recv that it is given and hands on what it began; and the lines of
+    the loop, which hand back x."""
     state = f"(s32[], {_STATE})"
-    other = _line("r1n").replace("{{0,1}}", pairs)
-    before = (
+    called = (
         f"turn {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
         f"  a = {_STATE} get-tuple-element(st), index=1\n  t = token[] after-all()\n"
-        f"  d = (f32[8], token[]) recv-done(a), channel_id=1\n  {other}\n"
+        f"  d = (f32[8], token[]) recv-done(a), channel_id=1\n  {begun}\n"
         f"  one = s32[] constant(1)\n  j = s32[] add(k, one)\n  ROOT r = {state} tuple(j, r1n)\n}}\n"
         f"more {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
         "  m = s32[] constant(1)\n  ROOT l = pred[] compare(k, m), direction=LT\n}\n"
@@ -1378,12 +1377,18 @@ def test_what_ends_recvs_of_two_kinds_in_flight_is_not_followed(pairs: str, said
         f"i = {state} tuple(zero, r1a)",
         f"w = {state} while(i), condition=more, body=turn",
         f"x = {_STATE} get-tuple-element(w), index=1",
-        "xd = (f32[8], token[]) recv-done(x), channel_id=1",
-        "q = f32[8] negate(p)",
     ]
+    return called, lines
+
+
+@pytest.mark.parametrize(("pairs", "said"), [("{{1,2}}", "unknown"), ("{{0,1}}", "proved")])
+def test_what_ends_recvs_of_two_kinds_in_flight_is_not_followed(pairs: str, said: str) -> None:
+    """In flight a turn ends what is given and begins another recv, which is ended behind the loop."""
+    called, lines = _ends_and_begins(_line("r1n").replace("{{0,1}}", pairs))
+    lines += ["xd = (f32[8], token[]) recv-done(x), channel_id=1", "q = f32[8] negate(p)"]
     sent = [_line("s1a"), _line("s1b").replace("{{0,1}}", pairs)]
     flight = f"{_computation('aside', lines)}, {_ASIDE}\n"
-    text = _module([*sent, *_lines("start done")], before + flight, "replica_count=3")
+    text = _module([*sent, *_lines("start done")], called + flight, "replica_count=3")
     assert {f.verdict.value for f in _found(text)} == {said}
 
 
@@ -1392,28 +1397,13 @@ def test_what_ends_recvs_of_two_kinds_in_flight_is_not_followed(pairs: str, said
 )
 def test_a_flight_hands_back_what_its_last_turn_began(order: str, said: str) -> None:
     """In flight a turn ends what is given and begins another recv, which the done of the flight ends."""
-    state = f"(s32[], {_STATE})"
-    before = (
-        f"a_turn {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
-        f"  a = {_STATE} get-tuple-element(st), index=1\n  t = token[] after-all()\n"
-        f"  d = (f32[8], token[]) recv-done(a), channel_id=1\n  {_line('r1n')}\n"
-        f"  one = s32[] constant(1)\n  j = s32[] add(k, one)\n  ROOT r = {state} tuple(j, r1n)\n}}\n"
-        f"more {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
-        "  m = s32[] constant(1)\n  ROOT l = pred[] compare(k, m), direction=LT\n}\n"
-    )
-    lines = [
-        *_lines("r1a"),
-        "zero = s32[] constant(0)",
-        f"i = {state} tuple(zero, r1a)",
-        f"w = {state} while(i), condition=more, body=a_turn",
-        f"x = {_STATE} get-tuple-element(w), index=1",
-    ]
+    called, lines = _ends_and_begins(_line("r1n"))
     words = {
         "start": f"f = ((f32[8]), {_STATE}, u32[]) async-start(p), calls=aside, async_{_ASIDE}",
         "done": f"fd = {_STATE} async-done(f)",
     }
     flight = f"{_computation('aside', lines)}, {_ASIDE}\n"
-    text = _module([words.get(w) or _line(w) for w in order.split()], before + flight)
+    text = _module([words.get(w) or _line(w) for w in order.split()], called + flight)
     verdicts = {f.verdict.value for f in _found(text)}
     assert said in verdicts and ("proved" in verdicts) == (said == "proved")
 
