@@ -20,6 +20,7 @@ import test_copies_inserted
 import test_dynamic_sizes
 import test_effects_in_flight
 import test_effects_of_callees
+import test_in_place_buffers
 import test_in_place_fusions
 import test_written_beside
 from planted_kernels import KERNELS
@@ -512,6 +513,9 @@ def _of_pairs() -> list[Row]:
         wrong, (right, *_) = test_in_place_fusions.PAIRS[what]
         test = "test_in_place_fusions::test_what_is_read_after_it_was_overwritten_is_told"
         rows.append(Row(f"5: {what}", "hlo", wrong, right, test))
+    for what, (wrong, comes_to, right) in test_in_place_buffers.IN_PLACE.items():
+        test = "test_in_place_buffers::test_what_reads_where_a_result_is_made_is_judged_there"
+        rows.append(Row(f"5: {what}", "hlo", wrong, right, test, comes_to=comes_to))
     for what in test_copies_inserted.WRITERS:
         wrong, right = (test_copies_inserted.written(what, into) for into in "pk")
         test = "test_copies_inserted::test_what_lies_in_a_constant_or_in_a_parameter_that_is_kept_is_not_written"

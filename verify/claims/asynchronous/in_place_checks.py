@@ -32,7 +32,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import ELEMENTWISE
-from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.shape import ArrayShape, Shape, ShapeIndex, TupleShape
 from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
 from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT
@@ -95,10 +95,10 @@ def _shared_with_operands(context: Context, computation: Computation, i: Instruc
     local = scene_of(context).locals.get(computation.name) if context.shares else None
     if local is None or _step(i) in _JUDGED_INSIDE:
         return
-    updated = {w.result: w.operand[0] for w in local.writes}
+    # What a fusion reads of what it updates, its maps tell; of any other update the other operands lie elsewhere.
+    updated = {} if _step(i) == "fusion" else {w.result: w.operand[0] for w in local.writes}
     for spot in local.leaves(i.name):
-        # Where a fusion reads what it updates, its maps tell; of any other update the other operands lie elsewhere.
-        if local.version.get(spot, spot) != spot or (spot in updated and _step(i) == "fusion"):
+        if local.version.get(spot, spot) != spot:
             continue
         first = updated.get(spot)
         own = i.operands.index(first) if first in i.operands else None
@@ -115,17 +115,26 @@ def _step(i: Instruction) -> str:
 
 
 def _made_over(body: Computation, over: Iterable[tuple[Spot, int]], alone: Iterable[Written]) -> Iterator[Written]:
-    """What a fusion writes where it reads, beside the results that it updates or declares."""
-    judged_already = {w.result for w in alone}
-    for (_, at), number in over:
-        result = body.root.operands[at[0]] if at else body.root_name
-        # Sorted where it stands, as outside of a fusion; of any other step that makes several arrays nothing is known.
-        sorts = body.root.opcode == "sort" and parameter_behind(body, result) == number
-        if at and body.root.opcode != "tuple" and not sorts:
-            result = body.root_name
-        if result not in judged_already:
-            judged_already.add(result)
-            yield Written(result, number, None, True)
+    """What a fusion writes where it reads, beside the results that it updates or declares in that very buffer."""
+    places = {(at, number): None for (_, at), number in over}
+    judged_already = {("", w.at) for w in alone if w.sure and (w.at, w.number) in places}
+    for at, number in places:
+        result = _made_at(body, at, number)
+        key = (result, () if result == body.root_name else at)
+        if ("", at) not in judged_already and key not in judged_already:
+            judged_already.add(key)
+            yield Written(result, number, None, True, at=key[1])
+
+
+def _made_at(body: Computation, at: ShapeIndex, number: int) -> str:
+    """What a fusion makes as a part of its result in the buffer of a parameter. An array is sorted where it stands, as
+    outside of a fusion; of any other step that makes several arrays nothing is known but the whole of it."""
+    root = body.root
+    if len(at) != 1 or not 0 <= at[0] < len(root.operands):
+        return body.root_name
+    part = root.operands[at[0]]
+    known = root.opcode == "tuple" or (root.opcode == "sort" and parameter_behind(body, part) == number)
+    return part if known else body.root_name
 
 
 def _without_steps(computation: Computation, i: Instruction, over: Iterable[tuple[Spot, int]]) -> Iterator[Judgement]:
@@ -171,16 +180,12 @@ def _written_by(module: Module, i: Instruction, body: Computation) -> Iterator[W
     for output, number, _ in fused_in_place(module, i):
         name = results[output[0]] if output else root.name
         seen.add((output, number))
-        yield Written(name, number, updating(body.by_name, name), False)
+        yield Written(name, number, updating(body.by_name, name), False, at=output)
     for entry in aliasing_of(i):
         key = (entry.output_index, entry.operand)
-        named = len(entry.output_index) == (1 if root.opcode == "tuple" else 0)
-        inside = not entry.output_index or entry.output_index[0] < len(results)
-        if named and inside and key not in seen and not entry.operand_index and 0 <= entry.operand < len(i.operands):
+        if key not in seen and 0 <= entry.operand < len(i.operands):
             seen.add(key)
-            yield Written(
-                results[entry.output_index[0]] if entry.output_index else root.name, entry.operand, None, True
-            )
+            yield Written(_made_at(body, *key), entry.operand, None, True, at=entry.output_index)
     for k, name in enumerate(results):
         output = (k,) if root.opcode == "tuple" else ()
         update = updating(body.by_name, name)
@@ -188,7 +193,7 @@ def _written_by(module: Module, i: Instruction, body: Computation) -> Iterator[W
             continue
         behind = _behind_reshapes(body, update.operands[0])
         if behind is not None and behind < len(i.operands) and (output, behind) not in seen:
-            yield Written(name, behind, update, False, sure=False)
+            yield Written(name, behind, update, False, sure=False, at=output)
 
 
 def _behind_reshapes(body: Computation, name: str) -> int | None:
@@ -236,6 +241,8 @@ class _Fusion:
     def judge(self, written: Written, numbers: tuple[int, ...]) -> Judgement:
         """Nothing that lies in the buffer is read after it was written."""
         engines: set[str] = set()
+        if not self._laid_alike(written, numbers):
+            return self._unknown("the fused computation lays its arrays out as the fusion does not")
         try:
             writer = writer_of(self._body, written)
             for reader in self._readers(written, writer):
@@ -249,6 +256,13 @@ class _Fusion:
         except NotModelled as reason:
             return self._unknown(str(reason))
         return judged(CLAIM, self._place, engines=tuple(sorted(engines)))
+
+    def _laid_alike(self, written: Written, numbers: tuple[int, ...]) -> bool:
+        """The arrays lie in memory as the fused computation says."""
+        call, outside = self._given.call, self._given.computation.by_name
+        pairs = [(outside[call.operands[n]].shape, self._body.parameters[n].shape) for n in numbers]
+        pairs.append((shape_at(call.shape, written.at) or call.shape, self._body.by_name[written.result].shape))
+        return all(_lie_alike(a, b) for a, b in pairs)
 
     def _readers(self, written: Written, writer: FusedWriter) -> Iterator[FusedReader]:
         """What is computed while the buffer is written: where to write, what is written, and the other results."""
@@ -268,9 +282,14 @@ class _Fusion:
                 continue
             also = f"the result {name} of the fusion reads {self._body.parameters[written.number].name}, too"
             if together and other is not None:
+                for start in dict.fromkeys(other.operands[2:]) if prod(writer.window) > 1 else ():
+                    yield FusedReader(start, None, also)
                 yield FusedReader(other.operands[1], writer.window, also)
             else:
-                yield FusedReader(name, None if writer.scatters else writer.whole, also)
+                # What has another size is made in steps of its own.
+                shape = self._body.by_name[name].shape
+                alike = isinstance(shape, ArrayShape) and shape.dimensions == writer.whole
+                yield FusedReader(name, writer.whole if alike and not writer.scatters else None, also)
 
     def _unknown(self, why: str) -> Judgement:
         return judged(CLAIM, self._place, unknown=why)

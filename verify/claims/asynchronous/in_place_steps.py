@@ -15,7 +15,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.shape import ArrayShape, ShapeIndex
 from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.route import INPUT_TO_OUTPUT
 from hloproof.models.layouts.memory_size import element_bits
@@ -38,6 +38,8 @@ class Written:
     """The module says so; otherwise a compiler does it where it can."""
     sure: bool = True
     """The window lies in the parameter's own bytes, not in what a reshape may have copied."""
+    at: ShapeIndex = ()
+    """Which part of the fusion's result it is."""
 
     @property
     def value(self) -> str:

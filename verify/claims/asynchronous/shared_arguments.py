@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from itertools import permutations
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement, judged
@@ -25,7 +26,9 @@ _OrdersOf = Callable[[str], Orders]
 """The orders in which a computation may run, by its name."""
 
 
-def shared_arguments(local: LocalBuffers, orders_of: _OrdersOf) -> Iterator[Judgement]:
+def shared_arguments(
+    local: LocalBuffers, orders_of: _OrdersOf, locals_: Mapping[str, LocalBuffers]
+) -> Iterator[Judgement]:
     """Owed by every instruction that runs computations and hands one of them a buffer that is written: in place, or
     by a loop that puts the next state there."""
     for i in local.computation.instructions:
@@ -33,16 +36,18 @@ def shared_arguments(local: LocalBuffers, orders_of: _OrdersOf) -> Iterator[Judg
             (name, given, local.summaries[name]) for name, given in local.callees.bodies(i) if name in local.summaries
         ]
         writes = any(a.writer is not None for _, _, s in bodies for a in s.accesses.values())
+        unknown: str | None = None
         if i.opcode == "while":
             problem = _in_a_loop(local, i, [(name, summary) for name, _, summary in bodies], orders_of)
         elif writes:
             found = (_in_a_call(local, name, given, summary, orders_of(name)) for name, given, summary in bodies)
             problem = next((p for p in found if p is not None), None)
+            unknown = next((u for n, g, s in bodies if (u := _at_once(local, n, g, s, locals_[n])) is not None), None)
         else:
             continue
         if not writes and problem is None:
             continue
-        yield judged("hazard-overwrite", HloPosition(local.computation.name, i.name), problem)
+        yield judged("hazard-overwrite", HloPosition(local.computation.name, i.name), problem, unknown)
     yield from _written_and_read(local)
 
 
@@ -103,6 +108,22 @@ def _in_a_call(local: LocalBuffers, name: str, given: list[str], summary: Summar
                 )
                 if other != written and late is not None:
                     return _told(name, first, written, f"which {late} reads", other)
+    return None
+
+
+def _at_once(local: LocalBuffers, name: str, given: list[str], summary: Summary, inner: LocalBuffers) -> str | None:
+    """One instruction of a body writes one argument and reads another that lies in the same buffer, which the body does
+    not know: not every call hands it over so."""
+    numbered = {p.parameter_number or 0: p.name for p in inner.computation.parameters}
+    for keys in _by_buffer(local, given, summary).values():
+        for written, other in permutations(keys, 2):
+            first, second = (summary.accesses.get(key, _NOTHING) for key in (written, other))
+            both = next((w for w in first.writes if w in second.reads), None)
+            known = inner.buffer((numbered[written[0]], written[1])) == inner.buffer((numbered[other[0]], other[1]))
+            if both is not None and not known:
+                return (
+                    f"whether {both} of {name} reads {_part(*other)} before it writes {_part(*written)}, in one buffer"
+                )
     return None
 
 

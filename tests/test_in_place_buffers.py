@@ -1,0 +1,196 @@
+"""In which buffer something is made, by states, branches, aliases and calls: what reads there is judged there."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import pytest
+
+from hloproof.pipeline.driver import check_hlo
+from hloproof.pipeline.options import Options
+
+_PAIR: Final = "(f32[8], f32[8])"
+_HEAD: Final = "HloModule m, is_scheduled=true\n"
+_LESS: Final = """less {
+ a = f32[] parameter(0)
+ b = f32[] parameter(1)
+ c = f32[] parameter(2)
+ d = f32[] parameter(3)
+ ROOT e = pred[] compare(a, b), direction=LT
+}
+"""
+
+
+def _turn(fused: str, steps: str) -> str:
+    """A loop whose state is two arrays x0 and x1; the steps of a turn make y0 and y1."""
+    return (
+        f"{_HEAD}{fused}turn {{\n s = {_PAIR} parameter(0)\n x0 = f32[8] get-tuple-element(s), index=0\n"
+        f" x1 = f32[8] get-tuple-element(s), index=1\n{steps} ROOT t = {_PAIR} tuple(y0, y1)\n}}\n"
+        f'more {{\n s = {_PAIR} parameter(0)\n ROOT m = pred[] custom-call(), custom_call_target="m"\n}}\n'
+        "ENTRY e {\n a = f32[8] parameter(0)\n b = f32[8] copy(a)\n c = f32[8] copy(a)\n"
+        f" t0 = {_PAIR} tuple(b, c)\n ROOT w = {_PAIR} while(t0), condition=more, body=turn\n}}\n"
+    )
+
+
+def _one_result_twice(read: str) -> str:
+    fused = f"fused {{\n p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n r = f32[8] {read}\n"
+    fused += f" ROOT o = {_PAIR} tuple(r, r)\n}}\n"
+    steps = "".join(f" y{k} = f32[8] get-tuple-element(f), index={k}\n" for k in (0, 1))
+    return _turn(fused, f" f = {_PAIR} fusion(x0, x1), kind=kLoop, calls=fused\n{steps}")
+
+
+def _another_is_updated(write: int) -> str:
+    """What is updated is a reshape of another operand than that in whose buffer the result is made."""
+    fused = (
+        "fused {\n p = f32[2,4] parameter(0)\n q = f32[8] parameter(1)\n r = f32[8] reshape(p)\n"
+        f" s = f32[4] slice(q), slice={{[0:4]}}\n k = s32[] constant({write})\n"
+        " ROOT u = f32[8] dynamic-update-slice(r, s, k)\n}\n"
+    )
+    steps = " b0 = f32[2,4] bitcast(x1)\n y0 = f32[8] fusion(b0, x0), kind=kLoop, calls=fused\n"
+    return _turn(fused, steps + " y1 = f32[8] copy(x1)\n")
+
+
+def _two_updates(start_in: str, size: int = 2) -> str:
+    return (
+        f"{_HEAD}fused {{\n p = s32[8] parameter(0)\n q = s32[8] parameter(1)\n u = s32[{size}] parameter(2)\n"
+        f" s = s32[1] slice({start_in}), slice={{[0:1]}}\n k = s32[] reshape(s)\n z = s32[] constant(0)\n"
+        " a = s32[8] dynamic-update-slice(p, u, z)\n b = s32[8] dynamic-update-slice(q, u, k)\n"
+        " ROOT o = (s32[8], s32[8]) tuple(a, b)\n}\n"
+        f"ENTRY e {{\n x = s32[8] parameter(0)\n u = s32[{size}] parameter(1)\n"
+        " c = s32[8] copy(x)\n d = s32[8] copy(x)\n"
+        " ROOT f = (s32[8], s32[8]) fusion(c, d, u), kind=kLoop, calls=fused\n}\n"
+    )
+
+
+def _declared(fused: str, result: str, operands: str, aliases: str) -> str:
+    return (
+        f"{_HEAD}{_LESS if 'less' in fused else ''}fused {{\n{fused}}}\nENTRY e {{\n x = f32[8] parameter(0)\n"
+        f" c = f32[8] copy(x)\n d = f32[8] copy(x)\n t = {_PAIR} tuple(c, d)\n"
+        f" ROOT f = {result} fusion({operands}), kind=kLoop, calls=fused, "
+        f"output_to_operand_aliasing={{{aliases}}}\n}}\n"
+    )
+
+
+def _another_size(other: str) -> str:
+    fused = f" p = f32[8] parameter(0)\n n = f32[8] negate(p)\n s = f32[4] {other}\n"
+    result = "(f32[8], f32[4])"
+    return _declared(f"{fused} ROOT o = {result} tuple(n, s)\n", result, "c", "{0}: (0, {})")
+
+
+def _sorted_over(aliases: str) -> str:
+    fused = " p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n"
+    fused += f" ROOT r = {_PAIR} sort(p, q), dimensions={{0}}, to_apply=less\n"
+    return _declared(fused, _PAIR, "c, d", aliases)
+
+
+def _over_a_part(aliases: str) -> str:
+    fused = f" t = {_PAIR} parameter(0)\n p = f32[8] get-tuple-element(t), index=1\n"
+    return _declared(f"{fused} ROOT r = f32[8] reverse(p), dimensions={{0}}\n", "f32[8]", "t", aliases)
+
+
+def _laid(inside: str, result: str) -> str:
+    return (
+        f"{_HEAD}fused {{\n p = f32[4,4]{inside} parameter(0)\n ROOT n = f32[4,4]{inside} negate(p)\n}}\n"
+        "ENTRY e {\n x = f32[4,4]{0,1} parameter(0)\n c = f32[4,4]{0,1} copy(x)\n"
+        f" ROOT f = f32[4,4]{result} fusion(c), kind=kLoop, calls=fused, "
+        "output_to_operand_aliasing={{}: (0, {})}\n}\n"
+    )
+
+
+IN_PLACE: Final[dict[str, tuple[str, Literal["refuted", "unknown"], str]]] = {
+    "one result at two places": (
+        _one_result_twice("reverse(q), dimensions={0}"),
+        "refuted",
+        _one_result_twice("negate(q)"),
+    ),
+    "a result elsewhere than where it is an update": (_another_is_updated(1), "refuted", _another_is_updated(0)),
+    "the start of an update beside": (_two_updates("p"), "unknown", _two_updates("u")),
+    "a result of another size beside": (
+        _another_size("slice(p), slice={[0:4]}"),
+        "unknown",
+        _another_size("constant({1, 2, 3, 4})"),
+    ),
+    "results of a sort crossed by a declaration": (
+        _sorted_over("{0}: (1, {}), {1}: (0, {})"),
+        "unknown",
+        _sorted_over("{0}: (0, {}), {1}: (1, {})"),
+    ),
+    "a declared part of an operand": (
+        _over_a_part("{}: (0, {1})"),
+        "unknown",
+        _declared(" p = f32[8] parameter(0)\n ROOT r = f32[8] negate(p)\n", "f32[8]", "c", "{}: (0, {})"),
+    ),
+    "a result that the fused computation lays out in another way": (
+        _laid("{0,1}", "{1,0}"),
+        "unknown",
+        _laid("{0,1}", "{0,1}"),
+    ),
+    "an operand that the fused computation lays out in another way": (
+        _laid("", "{1,0}"),
+        "unknown",
+        _laid("{0,1}", "{0,1}"),
+    ),
+}
+
+
+def _said(text: str, claim: str) -> set[str]:
+    return {r.verdict.value for r in check_hlo(text, Options(jobs=1)).records() if r.claim == claim}
+
+
+@pytest.mark.parametrize(("broken", "comes_to", "sound"), IN_PLACE.values(), ids=IN_PLACE)
+def test_what_reads_where_a_result_is_made_is_judged_there(broken: str, comes_to: str, sound: str) -> None:
+    assert _said(broken, "hazard-in-place") - {"proved"} == {comes_to}
+    assert _said(sound, "hazard-in-place") == {"proved"}
+
+
+def test_of_one_step_a_start_may_be_read_where_it_writes() -> None:
+    assert _said(_two_updates("p", size=1), "hazard-in-place") == {"proved"}
+
+
+def _packed(result: str) -> str:
+    text = _turn("", f" y0 = f32[8] copy(x0)\n y1 = {result} copy(x1)\n")
+    return text.replace("f32[8]", "s4[8]{0:E(4)}")
+
+
+def test_numbers_that_are_packed_in_another_way_are_not_copied_in_their_place() -> None:
+    assert _said(_packed("s4[8]"), "hazard-in-place") == {"unknown"}
+    assert _said(_packed("f32[8]"), "hazard-in-place") == set()
+
+
+_FUSED: Final = """fused {
+ p = f32[8] parameter(0)
+ q = f32[8] parameter(1)
+ s = f32[4] slice(q), slice={[0:4]}
+ k = s32[] constant(2)
+ ROOT u = f32[8] dynamic-update-slice(p, s, k)
+}
+"""
+_STEPS: Final = {
+    "an update in place": "fusion(p, q), kind=kLoop, calls=fused",
+    "an opaque call": 'custom-call(p, q), custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}',
+}
+_CALLS: Final = {
+    "calls": (
+        "work {\n p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n f = f32[8] STEP\n ROOT n = f32[8] negate(f)\n}\n"
+        "ENTRY e {\n x = f32[8] parameter(0)\n c = f32[8] copy(x)\n d = f32[8] copy(x)\n"
+        " y = f32[8] call(c, d), to_apply=work\n g = f32[8] copy(x)\n h = f32[8] copy(x)\n"
+        f" z = f32[8] call(g, OTHER), to_apply=work\n ROOT t = {_PAIR} tuple(y, z)\n}}\n"
+    ),
+    "branches": (
+        f"work {{\n s = {_PAIR} parameter(0)\n p = f32[8] get-tuple-element(s), index=0\n"
+        " q = f32[8] get-tuple-element(s), index=1\n f = f32[8] STEP\n ROOT n = f32[8] negate(f)\n}\n"
+        "ENTRY e {\n x = f32[8] parameter(0)\n b = pred[] parameter(1)\n h = f32[8] copy(x)\n g = f32[8] copy(x)\n"
+        f" t1 = {_PAIR} tuple(h, g)\n t2 = {_PAIR} tuple(g, OTHER)\n"
+        " ROOT y = f32[8] conditional(b, t1, t2), true_computation=work, false_computation=work\n}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("way", _CALLS)
+@pytest.mark.parametrize("step", _STEPS)
+def test_one_instruction_of_a_callee_that_reads_and_writes_what_only_one_caller_knows_to_be_one(
+    way: str, step: str
+) -> None:
+    text = _HEAD + _FUSED + _CALLS[way].replace("STEP", _STEPS[step])
+    assert _said(text.replace("OTHER", "g"), "hazard-overwrite") == {"unknown", "proved"}
+    assert _said(text.replace("OTHER", "h"), "hazard-overwrite") == {"proved"}
