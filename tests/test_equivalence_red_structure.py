@@ -484,3 +484,11 @@ def test_a_number_that_a_configuration_leaves_out_is_zero() -> None:
     for config in ("", '"side_input_scale":0', '"conv_result_scale":0'):
         unproved(library_convolution(config), plain, "rounding")
         assert compare(parse_module(library_convolution(config)), parse_module(plain)).verdict == "unknown"
+
+
+@pytest.mark.parametrize("field", ["stride", "lhs_dilate", "rhs_dilate"])
+def test_a_convolution_of_a_library_whose_window_stands_still_is_none(field: str) -> None:
+    """No compiler holds the window of a call to anything."""
+    still = library_convolution('"conv_result_scale":1').replace("{size=2}", f"{{size=2 {field}=0}}")
+    found = decide(parse_module(library_convolution('"conv_result_scale":1')), parse_module(still))
+    assert found.verdict == "unknown"

@@ -64,6 +64,8 @@ def is_convolution(
     rank = len(labels.input_spatial)
     if any(len(sizes) != rank + 2 for sizes in (x, w, y)) or len(window) != rank or groups < 1:
         return False
+    if any(min(d.size, d.stride, d.base_dilation, d.window_dilation) < 1 for d in window):
+        return False
     if x[labels.input_batch] != y[labels.output_batch]:
         return False
     features = x[labels.input_feature], w[labels.kernel_input_feature] * groups

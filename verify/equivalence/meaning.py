@@ -6,6 +6,7 @@ Trusted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from hloproof.equivalence.computed_identities import ACCURACY
@@ -14,7 +15,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, DevicePairs, Quoted, ReplicaGroups, Word
 from hloproof.models.hlo.beside import frontend_entries
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, BufferShape, Layout, Shape, TupleShape
 from hloproof.models.hlo.text.lexer import Scanner
 from hloproof.models.hlo.text.shapes import print_shape, read_shape
 from hloproof.models.layouts.physical import physical_order
@@ -41,6 +42,9 @@ _IGNORED: Final = (NON_SEMANTIC | PROMISES) | {
 SHAPED: Final = frozenset({"custom-call", "infeed", "recv", "rng-bit-generator"})
 """Operations of which the shapes of all results say something that operands and attributes do not: how much is read,
 or made. A result that is left out of a module is part of the operation still."""
+
+_IN_BYTES: Final = frozenset({"infeed", "recv", "send"})
+"""Operations that exchange bytes with another program, which knows the layouts that their shapes tell."""
 
 _PEERS: Final = frozenset({"send", "recv", "send-done", "recv-done"})
 """Operations whose partner lies in another program, and is named by attributes."""
@@ -71,6 +75,8 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
     """The attributes of meaning, sorted by name, with called computations as how many there are."""
     out: list[tuple[str, Any]] = []
     for name, value in i.attributes.pairs:
+        if name == "literal" and "..." in _text(value):
+            raise NotModelled(f"{i.opcode} {i.name}, whose literal is left out")
         if name == "channel_id":
             # A number without meaning of its own, but for peers that have to name the same one.
             out.append((name, _plain(value) if opcode in _PEERS else True))
@@ -120,12 +126,14 @@ def _plain(value: Any) -> Any:
 
 
 def shapes_key(opcode: str, shape: Shape) -> tuple[Any, ...]:
-    """Element types and sizes of all results of an operation whose results those say something about, else nothing."""
+    """Element types, sizes and perhaps layouts of all results of an operation whose results those say something about,
+    else nothing."""
+    layouts = tuple(_orders(shape)) if opcode in _IN_BYTES else ()
     if opcode not in SHAPED:
-        return ()
+        return layouts
     if isinstance(shape, TupleShape):
-        return tuple(_shape_key(s) for s in shape.elements)
-    return (_shape_key(shape),)
+        return (*(_shape_key(s) for s in shape.elements), *layouts)
+    return (_shape_key(shape), *layouts)
 
 
 def _shape_key(shape: Shape) -> tuple[Any, ...]:
@@ -140,9 +148,9 @@ def signature(function: Computation) -> tuple[Any, ...]:
 
 
 def memory_key(i: Instruction) -> tuple[Any, ...]:
-    """The orders of memory that a call demands of its operands and gives its results, where it demands any.
+    """The layouts that a call demands of its operands and gives its results, where it demands any.
 
-    What it calls reads bytes, so the same function over other orders is another function of the arrays.
+    What it calls reads bytes, so the same function over other layouts is another function of the arrays.
     """
     constraints = i.attributes.get("operand_layout_constraints")
     if not isinstance(constraints, Word):
@@ -160,18 +168,24 @@ def _orders(shape: Shape) -> Iterator[tuple[Any, ...]]:
     if isinstance(shape, TupleShape):
         for inner in shape.elements:
             yield from _orders(inner)
+    elif isinstance(shape, BufferShape):
+        yield from _orders(shape.inner)
     elif isinstance(shape, ArrayShape):
-        layout = shape.layout
-        yield physical_order(shape), (layout.tiles, layout.tail_padding) if layout and layout.tiles else ()
+        yield physical_order(shape), room(shape), _beyond_order(shape)
+
+
+def _beyond_order(shape: ArrayShape) -> Layout:
+    """What a layout says of bytes beside the order of dimensions and the room of an element: tiles, padding, what lies
+    before the data, and the forms of sparse arrays. Which memory it lies in says nothing of them."""
+    return replace(shape.layout or Layout(()), minor_to_major=(), element_bits=0, memory_space=0)
 
 
 def layout_key(shape: Shape) -> tuple[Any, ...]:
-    """Element type, sizes and order of memory, most major first. Raises NotModelled for tiled layouts."""
+    """Element type, sizes and order of memory, most major first. Raises NotModelled where a layout says more."""
     if not isinstance(shape, ArrayShape):
         raise NotModelled("a bitcast of a shape that is no array")
-    layout = shape.layout
-    if layout is not None and (layout.tiles or layout.tail_padding or layout.split_configs):
-        raise NotModelled("a bitcast between tiled layouts")
+    if _beyond_order(shape) != Layout(()):
+        raise NotModelled("a bitcast between layouts that are tiled, padded or sparse")
     return shape.element_type, shape.dimensions, physical_order(shape)
 
 
