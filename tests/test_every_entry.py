@@ -14,6 +14,7 @@ from typing import Final
 
 import pytest
 from memory_cases import CHAIN, CHAIN_PLAN
+from small_modules import ADD, BAD, ONE
 
 import hloproof
 from hloproof.cli import run
@@ -23,16 +24,6 @@ from hloproof.pipeline.sources import SUFFIXES
 from hloproof.results.results import exit_status
 from hloproof.results.verdict import Exit, Verdict
 
-ONE = "HloModule m\nENTRY e { ROOT p = f32[4] parameter(0) }\n"
-ADD = "HloModule m\nENTRY e { p = f32[4] parameter(0)\n ROOT r = f32[4] add(p, p) }\n"
-WRONG = """HloModule b
-
-ENTRY %e (a: f32[7,6]) -> f32[7,6] {
-  %a = f32[7,6] parameter(0)
-  %s = (f32[7,6], f32[7,6], u32[]) copy-start(%a)
-  ROOT %r = f32[7,6] add(%a, %a)
-}
-"""
 ZSTD = b"\x28\xb5\x2f\xfd rest"
 
 
@@ -50,7 +41,7 @@ def _link(to: str) -> Callable[[Path], None]:
 
 def _deep(place: Path) -> None:
     place.mkdir()
-    (place / "b.hlo").write_text(WRONG)
+    (place / "b.hlo").write_text(BAD)
 
 
 def _hidden(place: Path) -> None:
@@ -64,12 +55,12 @@ UNNAMED, COMPARED = "of no dump", "compared with what is no module"
 
 ENTRIES: Final[Mapping[str, tuple[Written, str, str, str]]] = {
     # by name: what is written, and what becomes of it in check, passes and memory
-    "b.hlo": (WRONG, JUDGED, UNNAMED, KNOWN),
-    "b.HLO": (WRONG, JUDGED, UNNAMED, KNOWN),
-    "b.hlo.gz": (gzip.compress(WRONG.encode(), mtime=0), JUDGED, UNNAMED, KNOWN),
+    "b.hlo": (BAD, JUDGED, UNNAMED, KNOWN),
+    "b.HLO": (BAD, JUDGED, UNNAMED, KNOWN),
+    "b.hlo.gz": (gzip.compress(BAD.encode(), mtime=0), JUDGED, UNNAMED, KNOWN),
     "b.hlo.gz\n": (b"", TOLD, TOLD, TOLD),
-    "b.txt": (WRONG, JUDGED, UNNAMED, KNOWN),
-    ".b.hlo": (WRONG, JUDGED, UNNAMED, KNOWN),
+    "b.txt": (BAD, JUDGED, UNNAMED, KNOWN),
+    ".b.hlo": (BAD, JUDGED, UNNAMED, KNOWN),
     "c.hlo": (_deep, JUDGED, UNNAMED, KNOWN),
     "d": (_deep, JUDGED, UNNAMED, KNOWN),
     ".d": (_deep, JUDGED, UNNAMED, KNOWN),
@@ -82,7 +73,7 @@ ENTRIES: Final[Mapping[str, tuple[Written, str, str, str]]] = {
     "gone.pb": (_link("nowhere"), TOLD, TOLD, TOLD),
     "gone.hlo.pb": (_link("nowhere"), READ, UNNAMED, KNOWN),
     "gone": (_link("nowhere"), TOLD, TOLD, TOLD),
-    f"{'n' * 250}.hlo": (WRONG, JUDGED, UNNAMED, KNOWN),  # with no room for the name of a plan
+    f"{'n' * 250}.hlo": (BAD, JUDGED, UNNAMED, KNOWN),  # with no room for the name of a plan
     ".git": (_hidden, KNOWN, KNOWN, KNOWN),
     ".#b.hlo": (_link("who@where.123"), KNOWN, KNOWN, KNOWN),
     "null.hlo": (_link(os.devnull), READ, READ, READ),
@@ -96,13 +87,13 @@ ENTRIES: Final[Mapping[str, tuple[Written, str, str, str]]] = {
     "topology.pb": (b"\xff", KNOWN, KNOWN, KNOWN),
     "one-memory-usage-report.pb": (b"\xff", KNOWN, KNOWN, KNOWN),
     "one-memory-usage-report.txt": ("", KNOWN, KNOWN, KNOWN),
-    "other-live-range.txt": (WRONG, JUDGED, UNNAMED, KNOWN),
+    "other-live-range.txt": (BAD, JUDGED, UNNAMED, KNOWN),
     "values.txt": ("\nTotal bytes used: 8", KNOWN, KNOWN, KNOWN),
     "one.pb": (b"\xff", KNOWN, TOLD, KNOWN),  # beside one.txt, where it is
     "one.hlo.pb": (b"\xff", KNOWN, UNNAMED, KNOWN),
-    "a.hlo~": (WRONG, TOLD, TOLD, TOLD),
-    "a.hlo.bak": (WRONG, TOLD, TOLD, TOLD),
-    "a": (WRONG, TOLD, TOLD, TOLD),
+    "a.hlo~": (BAD, TOLD, TOLD, TOLD),
+    "a.hlo.bak": (BAD, TOLD, TOLD, TOLD),
+    "a": (BAD, TOLD, TOLD, TOLD),
     "empty.hlo": ("", READ, UNNAMED, KNOWN),
     "empty.txt": ("", TOLD, TOLD, TOLD),
     "notes.txt": ("so", TOLD, TOLD, TOLD),
@@ -117,7 +108,7 @@ ENTRIES: Final[Mapping[str, tuple[Written, str, str, str]]] = {
     "m.0003.p.after_x3.txt.gz": (b"so", TOLD, COMPARED, TOLD),  # a dump by its name, whatever is in it
     "m.0003.p.after_x3.txt.zst": (ZSTD, READ, READ, KNOWN),
     "m.0003.p.after_x3.hlo": (_link("nowhere"), READ, READ, KNOWN),
-    "m.0003.p.after_x3.TXT": (WRONG, JUDGED, UNNAMED, KNOWN),
+    "m.0003.p.after_x3.TXT": (BAD, JUDGED, UNNAMED, KNOWN),
     "one-buffer-assignment.txt": ("no plan", READ, KNOWN, READ),
     "one-buffer-assignment.txt.gz": (b"", READ, KNOWN, READ),
     "one-buffer-assignment.txt.zst": (ZSTD, READ, KNOWN, READ),
@@ -154,7 +145,7 @@ def test_each_entry_of_a_folder_is_judged_known_or_told(
         Path(folder).mkdir()
     for place, text in besides.items():
         Path("d", place).write_text(text)
-    Path("elsewhere/b.hlo").write_text(WRONG)
+    Path("elsewhere/b.hlo").write_text(BAD)
     place_of_it = Path("d", name)
     if callable(written):
         written(place_of_it)
@@ -170,7 +161,7 @@ def test_what_is_passed_over_is_in_the_report(capsys: pytest.CaptureFixture[str]
     Path("d/m.hlo").write_text(ONE)
     names = [f"d/{n}.\nodd" for n in range(9)]
     for name in names:
-        Path(name).write_text(WRONG)
+        Path(name).write_text(BAD)
     assert run(["check", "d", "--format", "json"]) == 0
     said = capsys.readouterr()
     assert json.loads(said.out)["passed_over"] == names and said.err.count("\n") == 1 and "and 4 more" in said.err

@@ -33,7 +33,8 @@ def dumps(folder: Path) -> None:
     opcodes = ("negate", "copy", "sine", "cosine")
     (folder / "m.before_optimizations.txt").write_text(MODULE.format("abs"))
     for n, opcode in enumerate(opcodes):
-        (folder / f"m.000{n}.p.after_a{n}.before_b{n}.txt").write_text(MODULE.format(opcode))
+        name = f"000{n}.p.after_a{n}.before_b{n}" if n < 3 else "after_optimizations"
+        (folder / f"m.{name}.txt").write_text(MODULE.format(opcode))
 
 
 @pytest.mark.parametrize("form", ["text", "json"])

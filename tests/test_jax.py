@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import doctest
 import importlib.util
+import subprocess
+import sys
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -151,6 +154,38 @@ def test_what_is_compiled_already_has_no_passes_left() -> None:
         hloproof.jax.check(Compiled(BEFORE), 7)
 
 
+@pytest.mark.parametrize(("own", "here"), [((), False), ((("xla_backend_optimization_level", 0),), True), (None, True)])
+def test_what_is_validated_is_compiled_as_the_program_is(
+    own: tuple[object, ...] | None, here: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`compiler_options` of `jit`, and settings of JAX, were left out: another compilation was proved than that which
+    runs. Where JAX does not say which options there are, it is compiled here too."""
+    environments, flags = [], []
+
+    class Lowered:
+        _lowering = SimpleNamespace() if own is None else SimpleNamespace(_compiler_options_kvs=own)
+
+        def as_text(self, debug_info: bool = False) -> str:
+            return BEFORE
+
+        def compile(self, compiler_options: dict[str, Any]) -> None:
+            flags.append(compiler_options)
+
+    def child(_: object, env: dict[str, str], **__: Any) -> Any:
+        environments.append(env)
+        return SimpleNamespace(returncode=0)
+
+    values = {"jax_disable_most_optimizations": True, "jax_optimization_level": "O3", "jax_xla_profile_version": None}
+    fake = SimpleNamespace(config=SimpleNamespace(values=values), default_backend=lambda: "cpu")
+    monkeypatch.setitem(sys.modules, "jax", fake)
+    monkeypatch.setattr(subprocess, "run", child)
+    note = jax_programs._compile(Lowered(), tmp_path / "m.mlir", tmp_path / "dumps")
+    assert (len(flags), len(environments), "in this process" in note) == ((1, 0, True) if here else (0, 1, False))
+    for env in environments:
+        assert env["JAX_DISABLE_MOST_OPTIMIZATIONS"] == "True" and env["JAX_OPTIMIZATION_LEVEL"] == "O3"
+        assert "JAX_XLA_PROFILE_VERSION" not in env and f"--xla_dump_to={tmp_path / 'dumps'}" in env["XLA_FLAGS"]
+
+
 def test_without_jax_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "jax", None)
     for ask in (hloproof.jax.check, hloproof.jax.validate):
@@ -200,6 +235,17 @@ def test_a_program_is_compiled_in_a_process_of_its_own_and_validated() -> None:
 
     found = hloproof.jax.validate(f, jnp.ones((4, 8)), jnp.ones((4, 5)))
     assert found and not found.note and found.passes.judged and found.plans
+
+
+@needs_jax
+def test_a_program_with_options_of_its_own_is_compiled_with_them() -> None:
+    import jax
+    import jax.numpy as jnp
+
+    options = {"xla_disable_hlo_passes": "fusion"}
+    lowered = jax.jit(lambda x, w: jnp.tanh(x @ w).sum(axis=0), compiler_options=options).lower(*[jnp.ones((8, 8))] * 2)
+    found = hloproof.jax.validate(lowered)
+    assert found and "compiler_options" in found.note
 
 
 @needs_jax

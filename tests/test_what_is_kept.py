@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from report_sample import instruction
+from small_modules import ADD, BAD
 
 from hloproof.cli import run
 from hloproof.engines import door
@@ -28,14 +29,6 @@ from hloproof.pipeline.record_cache import RecordCache
 from hloproof.results.results import FileResults, InputProblem, InstructionResult, ModuleResults, OperationVerdicts
 from hloproof.results.verdict import ClaimResult, Found, Verdict
 
-STARTS = """HloModule b
-
-ENTRY %e (a: f32[7,6]) -> f32[7,6] {
-  %a = f32[7,6] parameter(0)
-  %s = (f32[7,6], f32[7,6], u32[]) copy-start(%a)
-  ROOT %r = f32[7,6] add(%a, %a)
-}
-"""
 KEPT = Options(cache=Path("kept.db"))
 
 
@@ -53,7 +46,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_file_that_is_kept_has_its_suppressions(comment: str, status: int) -> None:
     """The right ones, and one that cannot be read is no reason to keep what was found without it."""
-    Path("m.hlo").write_text(STARTS.replace("copy-start(%a)", f"copy-start(%a) {comment}"))
+    Path("m.hlo").write_text(BAD.replace("copy-start(%a)", f"copy-start(%a) {comment}"))
     assert [run(["check", "m.hlo"]) for _ in range(3)] == [status] * 3
 
 
@@ -135,7 +128,6 @@ def test_what_memory_or_time_decided_is_not_remembered_in_a_process(monkeypatch:
         assert [prove_one(asked, How(known=known)).verdict for _ in range(2)][1] == ("unknown" if final else "proved")
 
 
-ADD = "HloModule m\nENTRY e { p = f32[4] parameter(0)\n ROOT r = f32[4] add(p, p) }\n"
 PASSES = passes.PassOptions(cache=Path("kept.db"), jobs=1)
 
 

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 from memory_cases import CHAIN, CHAIN_PLAN
+from small_modules import ADD, BAD, ONE, TAKE
 
 from hloproof.cli import run
 from hloproof.engines.certificate import enter
+from hloproof.library.jax_programs import validate_dumps
 from hloproof.models.errors import Position
 from hloproof.pipeline import folders
 from hloproof.pipeline.driver import check_hlo, check_text
@@ -33,15 +35,6 @@ from hloproof.results.results import (
 )
 from hloproof.results.verdict import Found, Verdict
 
-ONE = "HloModule m\nENTRY e { ROOT p = f32[4] parameter(0) }\n"
-BAD = """HloModule b
-
-ENTRY %e (a: f32[7,6]) -> f32[7,6] {
-  %a = f32[7,6] parameter(0)
-  %s = (f32[7,6], f32[7,6], u32[]) copy-start(%a)
-  ROOT %r = f32[7,6] add(%a, %a)
-}
-"""
 RULE, WRONG_RULE = "rule a\n  x + 0 => x\n", "rule a\n  x + 1 => x\n"
 MAP = "map a\n  map (d0) -> (d0), domain: d0 in [0, 4]\n  becomes (d0) -> (d0 + {}), domain: d0 in [0, 4]\n"
 LAYOUT = "layout a\n  shape f32[2,3]{{1,0}}\n  bytes {}\n"
@@ -328,10 +321,6 @@ def test_a_width_is_a_whole_number(width: str) -> None:
     assert run(["check", "m.hlo"]) == 2
 
 
-ADD = "HloModule m\nENTRY e { p = f32[4] parameter(0)\n ROOT r = f32[4] add(p, p) }\n"
-TAKE = ADD.replace("add", "subtract")
-
-
 def dumps(**modules: tuple[str, ...]) -> Path:
     """A new folder with the dumps of modules: after the passes x1, x2 and so on."""
     folder = Path(f"dumps_{len(list(Path().iterdir()))}")
@@ -397,6 +386,29 @@ def test_the_last_dump_is_that_of_any_device(device: str) -> None:
     assert run(["passes", str(folder), "--no-cache"]) == 0
     (folder / f"module_1.jit_f.{device}_after_optimizations.txt").write_text(TAKE)
     assert run(["passes", str(folder), "--no-cache"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "status"),
+    [
+        (("before_optimizations", "0001.p.after_x1", "cpu_after_optimizations"), 0),
+        (("before_optimizations", "0001.p.after_x1"), 3),
+        (("before_optimizations", "0001.p.after_x1", "0002.p.after_x2"), 3),
+        (("before", "0001.p.after_x1", "after"), 0),
+        (("before", "0001.p.after_x1"), 3),
+        (("0001.p.after_x1", "0002.p.after_x2"), 0),  # of some passes, as somebody chose them
+        (("0001.p.after_x1", "sm_9.0_gpu_after_optimizations"), 0),
+    ],
+)
+@pytest.mark.parametrize("repeats", [False, True])
+def test_a_compilation_whose_end_is_not_there_is_not_proved(names: tuple[str, ...], status: int, repeats: bool) -> None:
+    """The compiler was killed, or the disk was full: it was proved from first to last, and what it made nobody saw."""
+    Path("dumps").mkdir()
+    for n, name in enumerate(names):
+        Path(f"dumps/module_1.jit_f.{name}.txt").write_text(ADD + " " * (n and not repeats))
+    for more in ([], ["--since", "x1"]):
+        assert run(["passes", "dumps", "--no-cache", *more]) == status
+    assert bool(validate_dumps("dumps")) == (status == 0)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
@@ -113,8 +113,9 @@ def validate(
 ) -> Validated:
     """Compile a function, and prove or refute that every pass kept what it computes, and that its memory plan holds.
 
-    The compiler runs in a process of its own with its dumps turned on. Where that process cannot compile the program
-    (a device that only this one has), it is compiled here, and `note` says so. `tier` and `budget_seconds`, for each
+    The compiler runs in a process of its own with its dumps turned on and the settings of JAX that are made here. Where
+    that process cannot compile the program (a device that only this one has), or not as it is compiled (`jit` is given
+    `compiler_options`), it is compiled here, and `note` says so. `tier` and `budget_seconds`, for each
     pass, are those of `hloproof passes`; more `jobs` than one are processes that are forked, which JAX may not
     survive. Raises ImportError without JAX, BadInput where the compiler fails.
     """
@@ -167,16 +168,36 @@ def _compile(lowered: Any, module: Path, dumps: Path) -> str:
         import jax
     except ImportError as error:
         raise ImportError(HOW_TO_GET_JAX) from error
-    module.write_text(lowered.as_text(debug_info=True), encoding="utf-8")
-    child = [sys.executable, str(Path(__file__).with_name("compile_child.py")), str(module), jax.default_backend()]
-    ended = subprocess.run(child, env=environment_with_dumps(dumps), capture_output=True, text=True, check=False)
-    if ended.returncode < 0:
-        raise BadInput(f"the compiler was ended by signal {-ended.returncode}: {_last_line(ended.stderr)}")
-    if not ended.returncode:
-        return ""
+    environment = {**environment_with_dumps(dumps), **_settings(jax.config.values)}
+    # What `jit` was given beside the function is in no text; a JAX that does not say what it was given compiles here.
+    own = getattr(getattr(lowered, "_lowering", None), "_compiler_options_kvs", None)
+    if own == ():
+        module.write_text(lowered.as_text(debug_info=True), encoding="utf-8")
+        child = [sys.executable, str(Path(__file__).with_name("compile_child.py")), str(module), jax.default_backend()]
+        ended = subprocess.run(child, env=environment, capture_output=True, text=True, check=False)
+        if ended.returncode < 0:
+            raise BadInput(f"the compiler was ended by signal {-ended.returncode}: {_last_line(ended.stderr)}")
+        if not ended.returncode:
+            return ""
+        why = f"as one of its own could not: {_last_line(ended.stderr)}"
+    else:
+        why = "for which it has compiler_options"
     flags = {"xla_dump_to": str(dumps), "xla_dump_hlo_as_text": True, "xla_dump_hlo_pass_re": ".*"}
     lowered.compile(compiler_options=flags)
-    return f"compiled in this process, as one of its own could not: {_last_line(ended.stderr)}"
+    return f"compiled in this process, {why}"
+
+
+_SETTINGS: Final = (
+    *("jax_use_shardy_partitioner", "jax_exec_time_optimization_effort", "jax_memory_fitting_effort"),
+    *("jax_optimization_level", "jax_memory_fitting_level", "jax_disable_most_optimizations"),
+    *("jax_compiler_enable_remat_pass", "jax_xla_profile_version"),
+)
+"""What JAX reads when it tells the compiler how to compile, and stands in no text."""
+
+
+def _settings(values: Mapping[str, Any]) -> dict[str, str]:
+    """The environment in which these settings are those of a new process."""
+    return {name.upper(): str(values[name]) for name in _SETTINGS if values.get(name) is not None}
 
 
 def _last_line(text: str) -> str:

@@ -38,7 +38,7 @@ PLAN: Final = "-buffer-assignment.txt"
 BESIDE: Final[frozenset[str]] = frozenset(
     ".ll .bc .s .o .a .so .ptx .cubin .sass .hsaco .dot .html .css .js .json .jsonl .pbtxt .debug_options .mlir .log "
     ".out .err .md .rst .pdf .png .svg .csv .tsv .toml .yaml .yml .ini .cfg .xml .sarif .lock .sqlite .db .npy .npz "
-    ".py .pyc .ipynb .sh .c .cc .cpp .cu .h .hpp .smt2 .proof .plan".split()
+    ".py .pyc .ipynb .sh .c .cc .cpp .cu .h .hpp .smt2 .proof .plan .textproto".split()
 )
 """The suffixes of what compilers and people leave beside modules: it is no input, and is not told."""
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from hloproof.pipeline.dump_names import place_of
+from hloproof.pipeline.dump_names import FIRST, LAST, place_of
 from hloproof.pipeline.folders import entries
 from hloproof.pipeline.sources import Source, without_packing
 from hloproof.results.errors import BadInput
@@ -64,6 +64,13 @@ class Dumps:
     def repeated(self) -> int:
         """How many files repeat the one before."""
         return len(self.left_out)
+
+    @property
+    def is_cut_short(self) -> bool:
+        """What the compiler began with is there, which it writes first, and what it ended with is not: it was killed,
+        or a disk was full."""
+        there = {d.after for d in (*self.dumps, *(d for _, d in self.left_out))}
+        return FIRST in there and LAST not in there
 
     def changes(self, since: str = "") -> list[Change]:
         """Consecutive pairs; with `since` from this pass, or the first of this pipeline, on, whether or not it changed

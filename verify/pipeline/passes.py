@@ -15,6 +15,7 @@ from typing import Any, Final
 from hloproof.engines.store import DAMAGED, Store
 from hloproof.equivalence.answer import Tier
 from hloproof.models.errors import InputError
+from hloproof.pipeline.dump_names import LAST
 from hloproof.pipeline.pass_dumps import UNNAMED, Change, Dumps
 from hloproof.pipeline.prover import Progress
 from hloproof.pipeline.record_cache import source_digest
@@ -146,7 +147,7 @@ def _changes(dumps: Dumps, since: str) -> list[Change]:
 
 
 def _not_judged(dumps: Dumps, since: str) -> tuple[Change, str] | None:
-    """Why nothing of a module is compared, though its dumps do not say that nothing changed."""
+    """Why nothing of a module is compared, though its dumps do not say that nothing changed, or not all of it."""
     only = dumps.dumps[0]
     if only.after == UNNAMED:
         return Change(only.after, only, only), "a module whose name is that of no dump: nothing says what it follows"
@@ -154,8 +155,12 @@ def _not_judged(dumps: Dumps, since: str) -> tuple[Change, str] | None:
         return Change(only.after, only, only), "the only dump of this module: there is nothing to compare it with"
     if since and not dumps.has(since):
         return Change(since, only, only), f"no pass or pipeline {since!r} among the dumps of this module"
+    last = dumps.dumps[-1]
+    if dumps.is_cut_short:
+        return Change(
+            LAST, last, last
+        ), f"the dumps end after {last.after}: what the compiler made at the end is not there"
     if not dumps.changes(since):
-        last = dumps.dumps[-1]
         try:
             one_module(last.read(), last.path.name)
         except InputError as error:  # two empty files are the same, and no module
