@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from report_sample import instruction
@@ -23,7 +23,7 @@ from hloproof.models.expressions.interval import Interval
 from hloproof.pipeline import driver, items, passes
 from hloproof.pipeline.file_cache import FileCache
 from hloproof.pipeline.items import Item, judge_items
-from hloproof.pipeline.options import Options
+from hloproof.pipeline.options import Options, Selection
 from hloproof.pipeline.pass_dumps import find_dumps
 from hloproof.pipeline.record_cache import RecordCache
 from hloproof.results.results import FileResults, InputProblem, InstructionResult, ModuleResults, OperationVerdicts
@@ -50,11 +50,13 @@ def test_a_file_that_is_kept_has_its_suppressions(comment: str, status: int) -> 
     assert [run(["check", "m.hlo"]) for _ in range(3)] == [status] * 3
 
 
-def whole(*own: Found) -> FileResults:
-    """The results of a file with one instruction of which this alone is told."""
-    shared = OperationVerdicts((Found(Verdict.PROVED, claim="layout"),))
-    one = InstructionResult("e", instruction("x", "copy", 4), shared, list(own))
-    return FileResults("m.hlo", "hlo", modules=[ModuleResults("m", [one])])
+def whole(*own: Found, where: str = "own") -> FileResults:
+    """The results of a file with one instruction of which this alone is told, or what it shares with others, or the
+    file."""
+    shared = OperationVerdicts((Found(Verdict.PROVED, claim="layout"), *(own if where == "shared" else ())))
+    one = InstructionResult("e", instruction("x", "copy", 4), shared, list(own) if where == "own" else [])
+    others = [ClaimResult("m.hlo#", "spec", "m.hlo", "", 1, 1, "", found) for found in own] if where == "file" else []
+    return FileResults("m.hlo", "hlo", modules=[ModuleResults("m", [one])], others=others)
 
 
 @pytest.mark.parametrize(
@@ -65,8 +67,9 @@ def whole(*own: Found) -> FileResults:
         (Found(Verdict.INTERNAL, claim="async-chain", reason="why"), False),
     ],
 )
-def test_what_concerns_one_instruction_alone_decides_too(found: Found, kept: bool) -> None:
-    cache, results = FileCache(KEPT), whole(found)
+@pytest.mark.parametrize("where", ["own", "shared", "file"])
+def test_what_concerns_one_instruction_alone_decides_too(found: Found, kept: bool, where: str) -> None:
+    cache, results = FileCache(KEPT), whole(found, where=where)
     cache.put(cache.key("m.hlo", "text"), results)
     got = cache.get(cache.key("m.hlo", "text"), FileResults("m.hlo", "hlo"))
     assert (got is not None) == kept
@@ -85,6 +88,31 @@ def test_a_file_is_kept_by_its_name_its_text_and_the_plan_beside_it() -> None:
     asked = [(name, text, plan) for name in ("m", "ma") for text in ("", "b", "pb", "apb") for plan in plans]
     assert len({cache.key(*one) for one in asked}) == len(asked)
     cache.close()
+
+
+OTHER: Final[dict[str, tuple[Any, ...]]] = {
+    "selection": (Selection(("layout",)), Selection((), ("layout",)), Selection((), (), ("layout",))),
+    "cross": (True,),
+    "obligation_seconds": (9.0,),
+    "layout_sensitive": (True,),
+    "after_copy_insertion": (True,),
+    "index_width": (32,),
+}
+"""What makes another question of a file, by the option."""
+SAME: Final = frozenset(
+    "jobs item_seconds item_megabytes total_seconds cache fail_fast kind include exclude certify".split()
+)
+"""What only says how much is answered, and which files are asked about; with certificates nothing is kept."""
+
+
+def test_a_file_is_kept_by_all_that_makes_another_question_of_it() -> None:
+    assert OTHER.keys() | SAME == {f.name for f in fields(Options)}
+    asked = [KEPT, *(replace(KEPT, **{name: value}) for name, values in OTHER.items() for value in values)]
+    caches = [FileCache(options) for options in (*asked, replace(KEPT, certify=Path("proofs")))]
+    keys = [cache.key("m.hlo", "text") for cache in caches]
+    assert len(set(keys)) == len(keys) and keys[-1] == b""
+    for cache in caches:
+        cache.close()
 
 
 @pytest.mark.parametrize("ended", [False, True])

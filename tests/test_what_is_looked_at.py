@@ -301,6 +301,22 @@ def test_an_expectation_in_a_name_is_none() -> None:
             assert run(["check", "m.hlo"]) == status
 
 
+@pytest.mark.parametrize("around", ["/*\n{}*/\n", "/* x\n\n{} */", "{}"])
+def test_an_expectation_that_is_taken_out_is_none(around: str) -> None:
+    for expected, status in (("refuted", 1), ("proved", 0)):
+        text = BAD if expected == "refuted" else ONE
+        Path("m.hlo").write_text(around.format(f"// expect: {expected}\n") + text)
+        assert run(["check", "m.hlo"]) == (status if "/*" in around else 0)
+
+
+@pytest.mark.parametrize("paths", [["m.txt"], ["."]])
+def test_a_folder_with_the_name_of_a_plan_is_no_reason_to_judge_none(paths: list[str]) -> None:
+    Path("m.txt").write_text(CHAIN)
+    assert run(["check", *paths, "--no-cache"]) == 0
+    Path("m-buffer-assignment.txt").mkdir()
+    assert run(["check", *paths, "--no-cache"]) == 2
+
+
 def test_a_string_that_is_not_closed_turns_no_name_of_the_next_module_into_a_comment() -> None:
     broken = '// expect: error\nHloModule "x\nENTRY {\n// -----\n'
     allow = "// hloproof: allow async-chain because x"

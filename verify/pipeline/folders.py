@@ -147,14 +147,14 @@ _TOLD: Final = 5
 def plan_of_module(module: Path) -> Path | None:
     """The plan that lies beside a module, given by its path without suffixes; None where there is none."""
     names = [f"{module.name}{PLAN}", *(["assignment.txt"] if module.name == "module" else [])]
-    # A link that leads nowhere is one, too: whoever reads it says so.
+    # A link that leads nowhere is one, and so is a folder or a pipe: whoever reads it says so.
     places = (module.with_name(name + end) for name in names for end in ("", *PACKED) if module.name)
     return next((p for p in places if _is_there(p)), None)
 
 
 def _is_there(place: Path) -> bool:
     try:
-        return place.is_file() or (place.is_symlink() and not place.exists())
+        return place.exists() or place.is_symlink()
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:  # of which there is none
             raise

@@ -65,7 +65,12 @@ def met_problem(problem: InputError | InputProblem | None) -> Found:
 
 def expects(text: str) -> bool:
     """The text says what is expected of it."""
-    return _EXPECT.search(text) is not None and _EXPECT.search(without_strings(text)) is not None
+    return _EXPECT.search(text) is not None and _EXPECT.search(_read(text)) is not None
+
+
+def _read(text: str) -> str:
+    """The text without strings, where names stand, and without what somebody has put between `/*` and `*/`."""
+    return without_strings(text, ('"', "/*"))
 
 
 def sections(text: str, file: str) -> Iterator[tuple[str, ModuleExpectation | None]]:
@@ -79,7 +84,7 @@ def sections(text: str, file: str) -> Iterator[tuple[str, ModuleExpectation | No
         before = text.count("\n", 0, start)
         expectation = None
         # A name that goes over several lines says nothing: it came from whoever named things.
-        for found in _EXPECT.finditer(without_strings(part)):
+        for found in _EXPECT.finditer(_read(part)):
             line = before + part.count("\n", 0, found.start()) + 1
             if found[1] not in ("proved", "refuted", "unknown", "error"):
                 raise BadInput(f"{file}:{line}: expect: proved, refuted, unknown or error, not {found[1]!r}")

@@ -56,16 +56,16 @@ def suppressions(text: str, file: str, record_lines: Iterable[int]) -> Iterator[
         yield Comment(file, place, tuple(c.strip() for c in found["claims"].split(",")), found["why"])
 
 
-def without_strings(text: str) -> str:
+def without_strings(text: str, blank: tuple[str, ...] = ('"',)) -> str:
     """The text with blanks in place of strings, on as many lines: what stands in one came from whoever named things.
+    `blank` is how what is blanked begins; with `/*` these comments are, too.
 
     None goes on behind a line `// -----`, as for the reader: behind one that is not closed, names would be comments.
     """
     parts = _SEPARATOR.split(text)
-    return "".join(_STRING_OR_COMMENT.sub(_blank_string, part) for part in parts)
 
+    def blanked(found: re.Match[str]) -> str:
+        told = found.group()
+        return re.sub(r"[^\n]", " ", told) if told.startswith(blank) else told
 
-def _blank_string(found: re.Match[str]) -> str:
-    """A comment as it is, a string as blanks on as many lines."""
-    told = found.group()
-    return re.sub(r"[^\n]", " ", told) if told.startswith('"') else told
+    return "".join(_STRING_OR_COMMENT.sub(blanked, part) for part in parts)
