@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 Pairs = tuple[tuple[int, int], ...]
@@ -113,10 +114,17 @@ class _Runner:
     device: int
     is_in_flight: bool = False
 
-    def run(self, steps: Sequence[Step], turn: int, outer: int, carried: dict[int, Iterator[Wait]]) -> Iterator[Wait]:
-        """Each thing that is waited for, in order."""
+    def run(
+        self,
+        steps: Sequence[Step],
+        turn: int,
+        outer: int,
+        carried: dict[int, Iterator[Wait]],
+        open_ones: dict[int, Iterator[Wait]] | None = None,
+    ) -> Iterator[Wait]:
+        """Each thing that is waited for, in order; what is begun and not ended is left in `open_ones`."""
         w, d = self.world, self.device
-        open_ones: dict[int, Iterator[Wait]] = {}
+        open_ones = {} if open_ones is None else open_ones
         for s in steps:
             w.steps += 1
             if w.steps > 20_000:
@@ -143,8 +151,9 @@ class _Runner:
                         yield from self._cleared()
                     yield from self._begin(s)
                 case "fly" if w.in_order and not w.beside:
-                    yield from _Runner(w, d, is_in_flight=True).run(s.bodies[0], turn, outer, {})
-                    open_ones[s.name] = iter(())
+                    left = dict[int, Iterator[Wait]]()
+                    yield from _Runner(w, d, is_in_flight=True).run(s.bodies[0], turn, outer, {}, left)
+                    open_ones[s.name] = chain.from_iterable(left.values())
                 case "fly":
                     open_ones[s.name] = self._fly(s, turn, outer)
                 case "call" | "if":
@@ -239,7 +248,9 @@ class _Runner:
         over = list[bool]()
 
         def go() -> Iterator[Wait]:
-            yield from _Runner(self.world, self.device).run(s.bodies[0], turn, outer, {})
+            left = dict[int, Iterator[Wait]]()
+            yield from _Runner(self.world, self.device).run(s.bodies[0], turn, outer, {}, left)
+            yield from chain.from_iterable(left.values())
             over.append(True)
 
         self.world.threads.append(go())
@@ -408,7 +419,8 @@ class _Printer:
                 case "fly":
                     run = self._computation("fun", s.bodies[0], around, thread=str(s.on))
                     shape = f"((({_STATE})), ({_STATE}), u32[])"
-                    lines.append(f'{x} = {shape} async-start(stt), calls={run}, async_execution_thread="{s.on}"')
+                    thread = f', async_execution_thread="{s.on}"' if s.on else ""
+                    lines.append(f"{x} = {shape} async-start(stt), calls={run}{thread}")
                     if s.name % 2:
                         lines.append(f"{x}u = {shape} async-update({x})")
                         x = f"{x}u"
@@ -579,8 +591,8 @@ class _Maker:
                 on = rng.choice([*_MEETINGS, _ALONE])
                 parts.append([Step("start", on, name), Step("done", on, name)])
             elif x < 0.70 and self._flying:
-                body, thread = self._function(depth - 1, in_loop), rng.choice("xy")
-                parts.append([Step("fly", thread, name, (body,)), Step("land", thread, name)])
+                thread = rng.choice(["", "", "x"])
+                parts.append([Step("fly", thread, name, (self._flight(depth, in_loop),)), Step("land", thread, name)])
             elif x < 0.74:
                 parts.append([Step("call", bodies=(self._function(depth - 1, in_loop),))])
             elif x < 0.84:
@@ -590,6 +602,20 @@ class _Maker:
             else:
                 parts.append(self._loop(depth, in_loop))
         return self._around(parts)
+
+    def _flight(self, depth: int, in_loop: bool) -> Steps:
+        """Sends and recvs, which are ended behind it, or collective operations, or now and then anything."""
+        rng, x = self._rng, self._rng.random()
+        if x < 0.1:
+            return self._function(depth - 1, in_loop)
+        if x < 0.4:
+            return [
+                Step("meet", rng.choice([*_MEETINGS, *_CASTS, _ALONE]), self._name())
+                for _ in range(1, rng.choice([2, 3]))
+            ]
+        channels = rng.sample(self._channels, rng.choice([1, 1, 2]))
+        parts = [[Step(what, on, self._name())] for on in channels for what in ("recv", "send")]
+        return self._mixed(parts if rng.random() < 0.8 else parts[1:])
 
     def _around(self, parts: Sequence[Steps]) -> Steps:
         """The parts in some order, now and then inside of a wait that spans them, or with much sent ahead."""

@@ -245,19 +245,20 @@ _ENTRIES: Final = (
         "No devices wait for each other in a circle.",
         "Source and target pairs of sends and recvs agree and are unique, and along the schedule every device gets to "
         "the end: none stands before a recv or a collective operation for ever. A loop turns as often as constants say; "
-        "where they do not, and in branches, what begins there ends there, and what is sent there is received there, or "
-        "it is unknown. One without an end counts once. Branches and loops that devices may take differently, and two of "
-        "one device that wait for one kind of send at once, are unknown, as are transfers of which the text does not say "
-        "whole between which devices they are, dones of what is not seen to begin, and all that says more of itself than "
-        "is known. Nobody waits for a recv, neither a send nor its done. What is sent is given to recvs in the order in "
-        "which they began. Sends and recvs of one stream (`_xla_send_recv_pipeline`) come one after the other, so that a "
-        "recv holds what is behind it, and what one device sends another there is received in that order, whatever the "
-        "channel; what is in flight may be run where it begins, and collective operations in flight "
-        "may wait there for their group, and for what was received before; it may be run beside what follows, too, so "
-        "that it is unknown where both use one stream of a device; collective operations that run beside it hold no "
-        "transfer back. In a permutation all may wait for all. "
-        "A branch of its own may be taken; custom calls of libraries that compute on one device wait for no other, and "
-        "of others it is unknown.",
+        "where they do not, and in branches, nothing may be open before and behind each turn or branch, and all that was "
+        "sent is received there, or it is unknown. One without an end counts once. Branches and loops that devices may "
+        "take differently are unknown, as are transfers of which the text does not say whole between which devices they "
+        "are, dones of what is not seen to begin, and all that says more of itself than is known. Nobody waits for a "
+        "recv, neither a send nor its done. A done ends what its operand holds, through tuples, calls and turns. Sends "
+        "and recvs of one stream (`_xla_send_recv_pipeline`) come one after the other, so that a recv holds what is "
+        "behind it, and what one device sends another there is received in that order, whatever the channel. A start may "
+        "run sends and recvs, which its done ends, or collective operations, which may wait for their group where they "
+        "begin, and for what was received before; what runs anything else in flight is unknown. So is what begins beside "
+        "sends and recvs in flight on their stream, or meets there, and all that begins beside what flies on a thread of "
+        "its own; collective operations that are in flight on the main thread hold no transfer back that begins later. "
+        "In a permutation all may wait for all. That a device waits for ever is said where nothing is needed for it that "
+        "need not happen. Custom calls of libraries that compute on one device wait for no other, and of others it is "
+        "unknown.",
         "device 0 sends to 1 and then receives; device 1 receives and then sends.",
         "both receive first.",
     ),

@@ -1,32 +1,25 @@
 """The claim collective-deadlock: sends and recvs between devices pair up, and no device waits for ever.
 
 Every device runs the same schedule. A send does not wait for its recv; a recv-done waits for its send; a collective
-operation for the devices of its group. What is sent is given to recvs in the order in which they began. What is in
-flight runs beside the rest of its device, one event after the other, and its done waits for it and for what it has
-begun to receive. Who waits for ever when no more is waited for than that is a deadlock; that there is none is said
-where nobody does who waits for all that a runtime may wait for.
+operation for the devices of its group. What a start begins its done ends, and a done is followed to its start. Who
+waits for ever when no more is waited for than that is a deadlock; that there is none is said where nobody does who
+waits for all that a runtime may wait for.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import replace
 from math import prod
-from typing import Final
 
-from hloproof.claims.asynchronous.closed_blocks import Blocks, blocks_of
-from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule, every, names_devices, shown
-from hloproof.claims.asynchronous.device_runs import Ended, ended
+from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule, names_devices, shown
+from hloproof.claims.asynchronous.device_runs import stuck
 from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.beside import unknown_of_order
 from hloproof.models.hlo.module import device_counts
 
-_MOST_TURNS: Final = 64
-"""So many turns of a loop are tried of which nobody knows how often it does."""
 _Problems = dict[HloPosition, str]
 
 
@@ -41,9 +34,10 @@ def collective_deadlock(context: Context) -> Iterator[Judgement]:
     try:
         if words := unknown_of_order(chains.module):
             raise NotModelled(f"what {', '.join(sorted(words))} says")
-        once = Schedule(chains, {})
+        once = Schedule(chains)
         transfers = once.transfers()
-        sure, perhaps = _waiting(once, blocks_of(once)) if transfers else ({}, None)
+        sure = stuck(once, strict=False) if once.unclear is None else {}
+        perhaps = [once.unclear, once.shared, *(f"whether {why}" for why in stuck(once, strict=True).values())]
     except NotModelled as reason:
         yield judged("collective-deadlock", HloPosition(entry.name, entry.root_name), unknown=str(reason))
         return
@@ -58,65 +52,9 @@ def collective_deadlock(context: Context) -> Iterator[Judgement]:
     for place, why in sure.items() if differing is None else ():
         problems.setdefault(place, why)
     # A device that waits for ever gets to nothing else: what may stop it concerns all that follows.
-    unknown = differing or perhaps
+    unknown = differing or next(filter(None, perhaps), None)
     for place in dict.fromkeys(e.place for e in transfers):
         yield judged("collective-deadlock", place, problems.get(place), unknown, assumptions=once.assumed)
-
-
-def _waiting(once: Schedule, blocks: Blocks) -> tuple[_Problems, str | None]:
-    """Who waits for ever, whichever way the devices go and however often the loops turn; and why one may."""
-    if blocks.competing is not None:
-        return {}, blocks.competing
-    schedules = [once]
-    if blocks.open:
-        first = next(iter(blocks.open))
-        bound = blocks.even.get(first, _MOST_TURNS + 1)
-        if bound > _MOST_TURNS:
-            return {}, f"whether what happens in {first.split()[-1]} happens, and how often, and who waits for it"
-        schedules = [Schedule(once.chains, {first: turns}) for turns in range(bound + 1)]
-        if any(set(found.open) - {first} for found in map(blocks_of, schedules)):
-            return {}, f"how often {first.split()[-1]} turns before all turns are alike"
-    elif once.loops:
-        schedules.append(Schedule(once.chains, dict.fromkeys(once.loops, 0)))
-    sure, perhaps = _in_all(schedules, next(iter(blocks.open), None))
-    return sure, perhaps or blocks.crossing
-
-
-def _in_all(schedules: Sequence[Schedule], kept: str | None) -> tuple[_Problems, str | None]:
-    found: list[_Problems] = []
-    perhaps: str | None = None
-    for schedule in schedules:
-        strict = ended(schedule, strict=True)
-        sure = ended(schedule, strict=False) if strict.stuck else strict
-        found.append(sure.stuck if _is_sure(sure) and _waits_in_one_way(schedule, kept) else {})
-        for why in strict.stuck.values():
-            perhaps = perhaps or f"whether {why}"
-    return (found[0] if all(found) else {}), perhaps
-
-
-def _is_sure(end: Ended) -> bool:
-    return bool(end.stuck) and end.dones_are_known
-
-
-def _waits_in_one_way(schedule: Schedule, kept: str | None) -> bool:
-    """Some device waits for ever when nothing happens that may not (but `kept`), or one such block alone, where that
-    stands once, and in no other: one that does nothing in any run is not asked for. Two blocks may shut each other out,
-    as may a block and one inside of it, or one and a turn of a loop: what needs both of them need not be."""
-    entered = [e.within for e in every(schedule.events) if e.opcode == "enter"]
-    alone = [within[0] for within, n in Counter(entered).items() if kept is None and n == 1]
-    for way in (None, *alone[:_MOST_TURNS]):
-        less = copy(schedule)
-        less.events = tuple(_left(schedule.events, {way, kept}))
-        if _is_sure(ended(less, strict=False)):
-            return True
-    return False
-
-
-def _left(events: Sequence[Event], happening: set[str | None]) -> Iterator[Event]:
-    """The events outside of all blocks but some."""
-    for e in events:
-        if happening.issuperset(e.within):
-            yield replace(e, inside=tuple(_left(e.inside, happening)))
 
 
 def _other(e: Event) -> str:

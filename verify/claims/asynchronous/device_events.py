@@ -1,29 +1,34 @@
 """What a device does along a schedule that other devices wait for: sends, recvs, collective operations, and the dones
-that wait for them, with loops turned out as far as it is known how often they turn."""
+that wait for them. Loops are turned out where it is known how often they turn, and each done is followed to what it
+ends."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from hloproof.claims.asynchronous.device_choices import Choices
-from hloproof.claims.asynchronous.ended_starts import ended_starts, ends_the_oldest
-from hloproof.models.dataflow.async_chain import AsyncChains, text_of
+from hloproof.models.dataflow.async_chain import MAIN_THREAD, AsyncChains, text_of
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.beside import unknown_beside
 from hloproof.models.hlo.between_devices import not_known, part_of, parting, said_of_transfer
 from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.shape import ShapeIndex
 from hloproof.models.indexing.composition.known_scalars import KnownScalars
 from hloproof.models.indexing.composition.trip_count import known_turns
 
 Pairs = tuple[tuple[int, int], ...]
+Held = Mapping[ShapeIndex, tuple[int, ...]]
+"""What has begun and is not ended, by the numbers of its events, and where in a value it is held."""
 
 TRANSFERS: Final = ("send", "recv")
 _EXCHANGES: Final = parting("all", "first")
 """Operations that wait for devices of their group."""
+_HANDED_ON: Final = frozenset({"opt-barrier", "copy", "add-dependency"})
 _MOST_EVENTS: Final = 5000
 _SAID_OF_DEVICES: Final = "_xla_send_recv_source_target_pairs"
 _PAIR: Final = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
@@ -68,41 +73,55 @@ class Event:
 
     place: HloPosition
     opcode: str
-    """`send`, `recv`; `begin`: what is `inside` runs beside from now on; `launch` a collective operation; `done`;
-    `arrive` at a collective operation, and `meet` the others there; `enter` and `leave` what may happen or not."""
+    """`send`, `recv`; `meet` the others in a collective operation, or `launch` it; `done`."""
     pairs: Pairs = ()
     channel: str = ""
-    starts: tuple[HloPosition, ...] = ()
-    """What a done ends."""
-    recvs: tuple[tuple[HloPosition, ...], ...] = ()
-    """The recvs that a done waits for, of each start."""
-    sends: tuple[tuple[HloPosition, ...], ...] = ()
-    """And the sends, where it waits for them."""
     stream: str = ""
     """Of a send or recv."""
-    is_oldest: bool = True
-    """A done ends the oldest of what is open and may be ended by it."""
-    inside: tuple[Event, ...] = ()
+    ends: tuple[int, ...] = ()
+    """What a done waits for: the numbers of the events that began it."""
     within: tuple[str, ...] = ()
     """The branches, and the loops of unknown turns, that it stands in, outermost first: whether and how often it
-    happens. Of enter and leave the last is what begins or ends."""
+    happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Flight:
+    """What one start begins, and is not ended."""
+
+    name: str
+    events: tuple[Event, ...]
+    is_aside: bool
+    """It runs on a thread of its own."""
+
+    def is_shared_with(self, e: Event) -> bool:
+        """It is not known which is first, this or what begins beside it, and the first may hold the other."""
+        if self.is_aside or any(e.place == own.place for own in self.events):
+            return True
+        return any(own.opcode in TRANSFERS and e.stream in ("", own.stream) for own in self.events)
 
 
 class Schedule:
-    """The events of the entry computation, with those of all branches. Loops turn as often as is known, or else as
-    often as `turns` says of their markers, or once; those without an end once. Raises NotModelled where there are too
-    many events, or where something runs a computation that is not followed."""
+    """The events of the entry computation, with those of all branches, in order; the number of an event is its place
+    there. Loops turn as often as is known, others once, as do those without an end. Raises NotModelled where there are
+    too many events, or where something runs a computation that is not followed."""
 
-    def __init__(self, chains: AsyncChains, turns: Mapping[str, int]) -> None:
-        self.chains, self.module, self._turns = chains, chains.module, turns
+    def __init__(self, chains: AsyncChains) -> None:
+        self.chains, self.module = chains, chains.module
         self._scalars, self._choices = KnownScalars(chains.module), Choices(chains)
-        self._count = 0
-        self.loops: dict[str, None] = {}
-        """The markers of loops of which it is not known how often they turn."""
+        self.events: list[Event] = []
+        self.unclear: str | None = None
+        """Why it is not known what these events come to."""
+        self.shared: str | None = None
+        """Why it is not known who is first, where the first may hold the other."""
+        self._open: set[int] = set()
+        self._ahead: Counter[tuple[str, Pairs]] = Counter()
+        """How much more was sent than recvs have begun."""
+        self._flights: dict[tuple[int, ...], _Flight] = {}
         self._assumed: dict[str, None] = {}
         self._differing: dict[str, str] = {}
         self._busy: dict[str, bool] = {}
-        self.events = tuple(self._of(self.module.entry_name, (), ()))
+        self._run(self.module.entry_name, {}, (), ())
 
     @property
     def assumed(self) -> tuple[str, ...]:
@@ -111,12 +130,12 @@ class Schedule:
 
     def transfers(self) -> list[Event]:
         """Sends and recvs between devices, in order."""
-        return [e for e in every(self.events) if e.opcode in TRANSFERS and e.pairs]
+        return [e for e in self.events if e.opcode in TRANSFERS and e.pairs]
 
     def differing(self) -> str | None:
         """Why one device may go another way than another where others wait for it. Who waits in vain gets nowhere, so
         that this concerns all transfers."""
-        ways = (marker for e in every(self.events) for marker in e.within)
+        ways = (marker for e in self.events for marker in e.within)
         return next((self._differing[marker] for marker in ways if marker in self._differing), None)
 
     def _is_busy(self, name: str | None) -> bool:
@@ -136,84 +155,179 @@ class Schedule:
             )
         return self._busy[computation.name]
 
-    def _of(self, name: str, path: tuple[str, ...], within: tuple[str, ...]) -> Iterator[Event]:
+    def _run(self, name: str, given: Mapping[int, Held], path: tuple[str, ...], within: tuple[str, ...]) -> Held:
+        """The events of a computation whose parameters hold this, and what its root holds."""
         if name in path:
-            return
-        path = (*path, name)
+            return {}
         computation = self.module.by_name[name]
+        held: dict[str, Held] = {}
         for i in computation.instructions:
-            for e in self._by(computation, i, path, within):
-                self._count += 1
-                if self._count > _MOST_EVENTS:
-                    raise NotModelled(f"more than {_MOST_EVENTS} sends, recvs and collective operations follow")
-                yield e
+            mine = given.get(i.parameter_number or 0, {}) if i.opcode == "parameter" else None
+            held[i.name] = self._does(computation, i, held, (*path, name), within) if mine is None else mine
+        return held[computation.root_name]
 
-    def _by(
-        self, computation: Computation, i: Instruction, path: tuple[str, ...], within: tuple[str, ...]
-    ) -> Iterator[Event]:
+    def _begin(self, e: Event) -> int:
+        if len(self.events) >= _MOST_EVENTS:
+            raise NotModelled(f"more than {_MOST_EVENTS} sends, recvs and collective operations follow")
+        self.events.append(e)
+        for flight in self._flights.values() if e.opcode != "done" else ():
+            if flight.is_shared_with(e):
+                self.shared = f"whether {e.place.instruction} or what {flight.name} runs is first"
+        if e.opcode in TRANSFERS and e.pairs:
+            self._ahead[e.channel, e.pairs] += 1 if e.opcode == "send" else -1
+        return len(self.events) - 1
+
+    def _opened(self, e: Event) -> Held:
+        number = self._begin(e)
+        self._open.add(number)
+        return {(): (number,)}
+
+    def _note_unclear(self, why: str) -> None:
+        self.unclear = self.unclear or why
+
+    def _does(
+        self,
+        computation: Computation,
+        i: Instruction,
+        held: Mapping[str, Held],
+        path: tuple[str, ...],
+        within: tuple[str, ...],
+    ) -> Held:
+        """What an instruction does, and what its result holds."""
         place = HloPosition(computation.name, i.name)
         link = self.chains.links.get(place)
         inner = _inner(self.chains, i)
         busy = [name for name in inner if self._is_busy(name)]
-        runs = self.chains.runs(i)
         for name in i.attributes.computations() if link is None or link.role == "start" else ():
             if name not in inner and self._is_busy(name):
                 raise NotModelled(f"what the {i.opcode} {i.name} does with {name}")
         waits = part_of(i.opcode) in ("transfer", "all", "first", "ends", "unknown")
         if (busy or waits) and (why := not_known(i)) is not None:
             raise NotModelled(why)
-        if i.opcode == "while" and busy:
-            yield from self._loop(computation, i, path, within)
-        elif i.opcode == "conditional":
-            taken = self._taken(computation, i, inner)
-            if taken in busy:
-                yield from self._of(taken, path, within)
-            for name in busy if taken is None else ():
-                where = (*within, f"{place} {name}")
-                self._note(where[-1], i, computation, i.operands[0])
-                yield Event(place, "enter", within=where)
-                yield from self._of(name, path, where)
-                yield Event(place, "leave", within=where)
-        elif runs is not None:
-            if busy:
-                yield Event(place, "begin", inside=tuple(self._of(runs, path, within)), within=within)
-        elif i.opcode in ("call", "fusion"):
-            for name in busy:
-                yield from self._of(name, path, within)
-        elif i.opcode in TRANSFERS:
+        given = {n: held[name] for n, name in enumerate(i.operands) if name in held}
+        if i.opcode in TRANSFERS:
             channel = str(i.attributes.get("channel_id"))
-            yield Event(place, i.opcode, source_target_pairs(i), channel, stream=_stream(i), within=within)
-        elif _plain(i.opcode) in _EXCHANGES and (link is None or link.role == "start"):
-            yield Event(place, "launch" if link is not None else "arrive", within=within)
-            if link is None:
-                yield Event(place, "meet", starts=(place,), within=within)
+            return self._opened(Event(place, i.opcode, source_target_pairs(i), channel, _stream(i), within=within))
+        if _plain(i.opcode) in _EXCHANGES and (link is None or link.role == "start"):
+            if link is not None:
+                return self._opened(Event(place, "launch", within=within))
+            self._begin(Event(place, "meet", within=within))
         elif link is not None and link.role == "done":
-            starts = ended_starts(self.chains, place)
-            recvs, sends = (
-                tuple(tuple(dict.fromkeys(self._begun(s, path, what))) for s in starts) for what in ("recv", "send")
-            )
-            oldest = ends_the_oldest(self.chains, place)
-            yield Event(place, "done", starts=starts, recvs=recvs, sends=sends, is_oldest=oldest, within=within)
+            self._end(i, place, given.get(0, {}), within)
+        elif i.opcode == "tuple":
+            return {(n, *at): numbers for n, value in given.items() for at, numbers in value.items()}
+        elif i.opcode == "get-tuple-element":
+            n = i.attributes.integer("index", 0)
+            return {at[1:]: numbers for at, numbers in given.get(0, {}).items() if at[:1] == (n,)}
+        elif i.opcode in _HANDED_ON or (link is not None and link.role == "update"):
+            return given.get(0, {})
+        elif i.opcode == "while" and (busy or any(given.values())):
+            return self._loop(computation, i, given.get(0, {}), path, within)
+        elif i.opcode == "conditional" and busy:
+            return self._branch(computation, i, inner, given, path, within)
+        elif i.opcode in ("call", "fusion") and inner and (busy or any(given.values())):
+            return self._run(inner[0], given, path, within)
+        elif busy:
+            return self._fly(i, busy[0], path, within)
+        return {}
 
-    def _taken(self, computation: Computation, choice: Instruction, ways: Sequence[str]) -> str | None:
+    def _end(self, i: Instruction, place: HloPosition, held: Held, within: tuple[str, ...]) -> None:
+        """A done ends what its operand holds, once."""
+        ends = held.get(())
+        if ends is not None and self._open.issuperset(ends):
+            self._open.difference_update(ends)
+            self._flights.pop(ends, None)
+            self._begin(Event(place, "done", ends=ends, within=within))
+        elif ends is not None or not self._is_alone(place):
+            self._note_unclear(f"what {i.name} ends")
+
+    def _is_alone(self, done: HloPosition) -> bool:
+        """All that a done may end computes, or copies, on one device."""
+        seen, stack = {done}, [done]
+        while stack:
+            found = self.chains.previous[stack.pop()]
+            links = {p: self.chains.links.get(p) for p in found}
+            if any(link is None or link.role == "done" or self._waits(p) for p, link in links.items()):
+                return False
+            stack += [p for p, link in links.items() if link is not None and link.role == "update" and p not in seen]
+            seen |= found
+        return True
+
+    def _waits(self, start: HloPosition) -> bool:
+        i = self.chains.flow.instruction(start)
+        return i.opcode in TRANSFERS or _plain(i.opcode) in _EXCHANGES or self._is_busy(self.chains.runs(i))
+
+    def _fly(self, i: Instruction, run: str, path: tuple[str, ...], within: tuple[str, ...]) -> Held:
+        """A start begins sends and recvs, which its done ends, or collective operations: nothing else is followed, for
+        it would run beside the rest."""
+        first = len(self.events)
+        self._run(run, {}, path, within)
+        mine = self.events[first:]
+        if not mine:
+            return {(): ()}
+        kinds = {e.opcode for e in mine}
+        if not (kinds <= set(TRANSFERS) or kinds == {"meet"}) or any(e.place.computation != run for e in mine):
+            self._note_unclear(f"what else than sends and recvs, or collective operations, {i.name} runs in flight")
+        self.events[first:] = [replace(e, opcode="launch") if e.opcode == "meet" else e for e in mine]
+        numbers = tuple(range(first, len(self.events)))
+        self._open.update(numbers)
+        self._flights[numbers] = _Flight(i.name, tuple(self.events[first:]), self.chains.thread(i) != MAIN_THREAD)
+        return {(): numbers}
+
+    def _branch(
+        self,
+        computation: Computation,
+        i: Instruction,
+        ways: Sequence[str],
+        given: Mapping[int, Held],
+        path: tuple[str, ...],
+        within: tuple[str, ...],
+    ) -> Held:
+        taken = self._taken(computation, i, len(ways))
+        if taken is not None:
+            return self._run(ways[taken], {0: given.get(1 + taken, {})}, path, within)
+        for name in ways:
+            if self._is_busy(name):
+                marker = f"{HloPosition(computation.name, i.name)} {name}"
+                self._note(marker, i, computation, i.operands[0])
+                self._perhaps(i, name, marker, path, within)
+        return {}
+
+    def _perhaps(
+        self, i: Instruction, name: str, marker: str, path: tuple[str, ...], within: tuple[str, ...], also: str = ""
+    ) -> None:
+        """What happens once, often or not at all. Where nothing is open before it and behind it, and all that was sent
+        has been received, each part waits for itself alone: who waits for something else has all of it behind him. So
+        nobody waits for ever in any run where nobody does when it happens once."""
+        for which in (name, also) if also else (name,):
+            self._check_nothing_is_open(i)
+            self._run(which, {}, path, (*within, marker))
+        self._check_nothing_is_open(i)
+
+    def _check_nothing_is_open(self, i: Instruction) -> None:
+        is_sent = all(self.events[n].opcode == "send" for n in self._open)
+        if not is_sent or self._flights or any(self._ahead.values()):
+            self._note_unclear(f"how often {i.name} does something while transfers or collective operations are open")
+
+    def _taken(self, computation: Computation, choice: Instruction, count: int) -> int | None:
         """The branch that constants choose; None where they do not."""
         chosen = self._scalars.value(computation, choice.operands[0], (), lambda _n, _at: None)
         if chosen is None:
             return None
         self._is_computed(HloPosition(computation.name, choice.operands[0]))
         if "branch_computations" not in choice.attributes:
-            return ways[0 if chosen else 1]
-        return ways[chosen if 0 <= chosen < len(ways) else -1]
+            return 0 if chosen else 1
+        return chosen if 0 <= chosen < count else count - 1
 
     def _loop(
-        self, computation: Computation, loop: Instruction, path: tuple[str, ...], within: tuple[str, ...]
-    ) -> Iterator[Event]:
-        place = HloPosition(computation.name, loop.name)
+        self, computation: Computation, loop: Instruction, state: Held, path: tuple[str, ...], within: tuple[str, ...]
+    ) -> Held:
         condition, body = (self.module.find(called(loop, name)) for name in ("condition", "body"))
         if condition is None or body is None:
-            return
+            return {}
         states = known_turns(self._scalars, computation, loop, condition, body, lambda _n, _at: None)
-        turns, where = 1, within
+        turns = 1
+        self._run(condition.name, {0: state}, path, within)
         if states is not None:
             self._is_computed(HloPosition(condition.name, condition.root_name))
             turns = len(states)
@@ -221,19 +335,14 @@ class Schedule:
             # It goes on for ever, as texts write it that leave open when it ends: what stands behind it counts.
             self._assumed[f"the loop {loop.name}, which has no end, counts once"] = None
         else:
-            marker = f"{place} {body.name}"
-            self.loops[marker] = None
-            turns = self._turns.get(marker, 1)
-            where = (*within, marker)
+            marker = f"{HloPosition(computation.name, loop.name)} {body.name}"
             self._note(marker, loop, condition, condition.root_name)
-        yield from self._of(condition.name, path, within)
+            self._perhaps(loop, body.name, marker, path, within, also=condition.name)
+            return {}
         for _ in range(turns):
-            if where != within:
-                yield Event(place, "enter", within=where)
-            yield from self._of(body.name, path, where)
-            yield from self._of(condition.name, path, where)
-            if where != within:
-                yield Event(place, "leave", within=where)
+            state = self._run(body.name, {0: state}, path, within)
+            self._run(condition.name, {0: state}, path, within)
+        return state
 
     def _is_computed(self, place: HloPosition) -> None:
         """Raises NotModelled where something is written beside what a constant follows from, and is not known."""
@@ -241,17 +350,6 @@ class Schedule:
         words = unknown_beside(self.chains.flow.instruction(made)) if made is not None else ()
         if words:
             raise NotModelled(f"what {words[0]} says")
-
-    def _begun(self, start: HloPosition, path: tuple[str, ...], what: str) -> Iterator[HloPosition]:
-        """A start that is a recv, or a send, and those in the computation that it runs and that it does not itself
-        end."""
-        run = self.chains.runs(self.chains.flow.instruction(start))
-        if self.chains.flow.instruction(start).opcode == what:
-            yield start
-        elif run is not None and self._is_busy(run):
-            inside = tuple(every(self._of(run, path, ())))
-            ended = {e.starts[0] for e in inside if e.opcode == "done" and len(e.starts) == 1}
-            yield from (e.place for e in inside if e.opcode == what and e.place not in ended)
 
     def _note(self, where: str, i: Instruction, computation: Computation, name: str) -> None:
         """Whether every device takes the same way: by what decides on it."""
@@ -261,13 +359,6 @@ class Schedule:
             self._differing[where] = why
         for place in given:
             self._assumed[f"every device is given the same {place}"] = None
-
-
-def every(events: Iterable[Event]) -> Iterator[Event]:
-    """Events, and those inside of them."""
-    for e in events:
-        yield e
-        yield from every(e.inside)
 
 
 def _plain(opcode: str) -> str:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
-from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule, every
+from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule
 from hloproof.models.dataflow.async_chain import AsyncChains
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
@@ -22,184 +20,91 @@ _Transfer = tuple[int, int, str, Pairs]
 """From which device to which, on which channel; others between the two are another matter."""
 
 
-@dataclass(slots=True)
-class _Thread:
-    """What runs on a device, one event after the other, when what is before it on its stream is over."""
-
-    device: int
-    events: Sequence[Event]
-    behind: _Thread | None = None
-    at: int = 0
-
-    @property
-    def is_over(self) -> bool:
-        return self.at >= len(self.events)
-
-
 class _Devices:
-    """All devices, and what they have sent, taken and begun. Where it is `strict`, they wait for all that they may have
-    to: groups that are not known, and those of permutations, hold all devices; what begins, other than sends and recvs,
-    may be over only then (XLA's GPUs meet at the start when an operation is run for the first time, and run the text of
-    what is in flight where it begins); sends and recvs of a stream come one after the other, a recv when it is sent,
-    what one device sends another there is received in that order, whatever the channel; and what devices do together in
-    flight may share the streams. What is sent goes to the recvs in the order in which
-    they began. Else who is not known is not waited for, and what is sent goes to whom it is waited for by."""
+    """All devices, and what they have sent, received and come to. Where it is `strict`, everything happens, and they
+    wait for all that they may have to: groups that are not known, and those of permutations, hold all devices; sends
+    and recvs of a stream come one after the other, a recv when it is sent, and what one device sends another there is
+    received in that order, whatever the channel; a collective operation that is launched may share the streams, and
+    devices may meet there (XLA's GPUs do when an operation is run for the first time). Else what may not happen does
+    not, who is not known is not waited for, and what is sent goes to whom it is waited for by."""
 
     def __init__(self, schedule: Schedule, strict: bool) -> None:
-        self.chains, self._strict = schedule.chains, strict
-        self.devices = devices_of(schedule)
-        events = tuple(_one_by_one(schedule.events)) if strict else schedule.events
-        self.threads = [_Thread(d, events) for d in self.devices]
-        self._begun: dict[tuple[int, HloPosition], list[_Thread]] = {}
-        self._last: dict[tuple[int, str], _Thread] = {}
-        """Of a device what began last on a stream."""
-        self.dones_are_known = True
+        self.chains, self.events, self._strict = schedule.chains, schedule.events, strict
+        self.at = dict.fromkeys(devices_of(schedule), 0)
+        self._streams = {d: {e.stream: deque[int]() for e in schedule.transfers()} for d in self.at}
+        """The transfers of a device on each stream that are not over, the oldest first."""
+        self._between: dict[tuple[int, int, str], deque[_Transfer]] = {}
+        """What one device sent another on a stream and that is not received, the oldest first."""
         self._sent: Counter[_Transfer] = Counter()
         self._taken: Counter[_Transfer] = Counter()
-        self._here: Counter[_Transfer] = Counter()
-        """How many recvs are over on their stream."""
-        self._streamed: dict[tuple[int, int, str], deque[_Transfer]] = {}
-        """What one device sent another on a stream and that is not received, the oldest first."""
-        self._begun_recvs: Counter[_Transfer] = Counter()
-        self._awaited: dict[tuple[int, HloPosition], list[dict[_Transfer, int]]] = {}
-        """What has begun at a recv and is not ended, the oldest first, each with its number among its own."""
-        self._order: dict[int, list[HloPosition]] = {}
-        """Of a device the starts that are not ended, the oldest first."""
-        self._arrived: Counter[tuple[int, HloPosition]] = Counter()
-        self._left: Counter[tuple[int, HloPosition]] = Counter()
-        """How often a device has been at a collective operation, and how often it has gone on."""
+        self._arrived: set[tuple[int, int]] = set()
+        """The devices that have come to a collective operation, with its number."""
         self._partners: dict[tuple[int, HloPosition], frozenset[int]] = {}
 
     def run(self) -> None:
-        """Until nobody moves; `threads` are then those that wait. Who can go on still can when others have, so that all
-        orders end alike: no two threads of a device take what is sent alike, or arrive at one place (`closed_blocks`
-        says whether it is so)."""
+        """Until nobody moves. Who can go on still can when others have, so that all orders end alike."""
         moved = True
         while moved:
             moved = False
-            self.threads = [thread for thread in self.threads if not thread.is_over]
-            for thread in tuple(self.threads):
-                is_next = thread.behind is None or thread.behind.is_over
-                while is_next and not thread.is_over and self._goes_on(thread, thread.events[thread.at]):
-                    thread.at += 1
+            for d in self.at:
+                for stream in self._streams[d].values():
+                    while stream and self._is_carried(d, self.events[stream[0]]):
+                        stream.popleft()
+                        moved = True
+                while self.waits_at(d) is not None and self._goes_on(d, self.at[d]):
+                    self.at[d] += 1
                     moved = True
-        self.threads = [thread for thread in self.threads if not thread.is_over]
 
-    def _goes_on(self, thread: _Thread, e: Event) -> bool:
-        d = thread.device
+    def waits_at(self, d: int) -> Event | None:
+        """Where a device stands; None where it is through."""
+        return self.events[self.at[d]] if self.at[d] < len(self.events) else None
+
+    def _goes_on(self, d: int, number: int) -> bool:
+        e = self.events[number]
+        if e.within and not self._strict:
+            return True
         match e.opcode:
+            case "send" | "recv" if self._strict:
+                if _own(d, e):
+                    self._streams[d][e.stream].append(number)
             case "send":
-                if not self._strict:
-                    self._sent.update(_given(d, e))
-                elif _given(d, e):
-                    self._begun.setdefault((d, e.place), []).append(self._on_stream(d, e, "give"))
-                    self._order.setdefault(d, []).append(e.place)
-            case "give":
-                self._sent.update(_given(d, e))
-                for w in _given(d, e):
-                    self._streamed.setdefault((d, w[1], e.stream), deque()).append(w)
-            case "clear":
-                return all(t.is_over for (other, _), t in self._last.items() if other == d)
-            case "take":
-                streams = [(self._streamed.get((w[0], d, e.stream)), w) for w in _received(d, e)]
-                if any(not sent or sent[0] != w for sent, w in streams):
+                self._sent.update(_own(d, e))
+            case "launch" if not self._strict:
+                self._arrived.add((d, number))
+            case "meet" | "launch":
+                if e.opcode == "launch" and any(self._streams[d].values()):
                     return False
-                self._here.update(sent.popleft() for sent, _ in streams if sent)
-            case "recv":
-                begun = dict[_Transfer, int]()
-                for w in _received(d, e):
-                    self._begun_recvs[w] += 1
-                    begun[w] = self._begun_recvs[w]
-                if self._strict and begun:
-                    self._on_stream(d, e, "take")
-                self._awaited.setdefault((d, e.place), []).append(begun)
-                self._order.setdefault(d, []).append(e.place)
-            case "begin":
-                beside = _Thread(d, e.inside)
-                self.threads.append(beside)
-                self._begun.setdefault((d, e.place), []).append(beside)
-                self._order.setdefault(d, []).append(e.place)
-            case "arrive":
-                self._arrived[d, e.place] += 1
-            case "launch":
-                self._arrived[d, e.place] += 1
-                self._order.setdefault(d, []).append(e.place)
-            case "meet":
-                if not self._meets(d, e.place):
-                    return False
-                self._left[d, e.place] += 1
+                self._arrived.add((d, number))
+                return self._meets(d, number)
+            case "done" if self._strict:
+                return not any(n in stream for n in e.ends for stream in self._streams[d].values())
             case "done":
-                return self._ends(d, e)
+                wanted = Counter(self.wanted(d, e))
+                if any(self._taken[w] + n > self._sent[w] for w, n in wanted.items()):
+                    return False
+                if not all(self._meets(d, n) for n in e.ends if self.events[n].opcode == "launch"):
+                    return False
+                self._taken.update(wanted)
         return True
 
-    def _on_stream(self, d: int, e: Event, what: str) -> _Thread:
-        """A transfer that goes when those before it on its stream are over."""
-        on = (d, e.stream)
-        last = self._last[on] = _Thread(d, (replace(e, opcode=what),), self._last.get(on))
-        self.threads.append(last)
-        return last
-
-    def _ends(self, d: int, e: Event) -> bool:
-        """A done ends the oldest of what it may belong to. Where others are open that wait for something else, it is
-        not known which; where loops and calls may hand on in another order, all that is open has to be there."""
-        order = self._order.get(d, [])
-        mine = [s for s in order if s in e.starts]
-        if not mine:
-            return True
-        first, wanted = mine[0], Counter(self.wanted(d, e, mine[0]))
-        if len(set(mine)) > 1:
-            special = any((d, s) in self._begun or self._arrived[d, s] for s in mine)
-            if special or any(Counter(self.wanted(d, e, s)) != wanted for s in mine):
-                self.dones_are_known = False
-        if not self._meets(d, first):
+    def _is_carried(self, d: int, e: Event) -> bool:
+        """The first transfer of a stream is over: a send at once, a recv when each that is sent to it comes first."""
+        sent = [(self._between.setdefault((w[0], w[1], e.stream), deque()), w) for w in _own(d, e)]
+        if e.opcode == "recv" and any(not queue or queue[0] != w for queue, w in sent):
             return False
-        beside = (first, *e.sends[e.starts.index(first)])
-        if any(not self._begun[d, s][0].is_over for s in beside if self._begun.get((d, s))):
-            return False
-        if any(self._taken[w] + n > self._sent[w] for w, n in wanted.items()):
-            return False
-        late = (n > self._here[w] for numbers in self._numbers(d, e, first) for w, n in numbers.items())
-        if self._strict and any(late):
-            return False
-        if self._strict and not (e.is_oldest or all(self._is_there(d, e, s) for s in dict.fromkeys(mine))):
-            return False
-        self._taken.update(wanted)
-        order.remove(first)
-        if self._arrived[d, first] > self._left[d, first]:
-            self._left[d, first] += 1
-        for s in beside:
-            if self._begun.get((d, s)):
-                self._begun[d, s].pop(0)
-        for recv in self._recvs(e, first):
-            if self._awaited.get((d, recv)):
-                self._awaited[d, recv].pop(0)
+        for queue, w in sent:
+            if e.opcode == "send":
+                queue.append(w)
+            else:
+                queue.popleft()
         return True
 
-    def _is_there(self, d: int, e: Event, start: HloPosition) -> bool:
-        """All that is open of a start could be ended now."""
-        queues = (self._awaited.get((d, recv), []) for recv in self._recvs(e, start))
-        if any(n > self._here[w] for queue in queues for numbers in queue for w, n in numbers.items()):
-            return False
-        return all(thread.is_over for thread in self._begun.get((d, start), []))
+    def wanted(self, d: int, e: Event) -> list[_Transfer]:
+        """What a device waits to receive at a done."""
+        return [w for n in e.ends if self.events[n].opcode == "recv" for w in _own(d, self.events[n])]
 
-    @staticmethod
-    def _recvs(e: Event, start: HloPosition) -> tuple[HloPosition, ...]:
-        return e.recvs[e.starts.index(start)]
-
-    def wanted(self, device: int, e: Event, start: HloPosition) -> list[_Transfer]:
-        """What a device has begun to receive for a start, and not ended."""
-        return [w for numbers in self._numbers(device, e, start) for w in numbers]
-
-    def _numbers(self, device: int, e: Event, start: HloPosition) -> Iterator[dict[_Transfer, int]]:
-        queues = (self._awaited.get((device, recv)) for recv in self._recvs(e, start))
-        return (queue[0] for queue in queues if queue)
-
-    def _meets(self, d: int, place: HloPosition) -> bool:
-        """All have come to a collective operation as often as this device goes on from there; True for others."""
-        turn = self._left[d, place] + 1
-        if turn > self._arrived[d, place]:
-            return True
-        return all(self._arrived[other, place] >= turn for other in self._met(d, place))
+    def _meets(self, d: int, number: int) -> bool:
+        return all((other, number) in self._arrived for other in self._met(d, self.events[number].place))
 
     def _met(self, device: int, place: HloPosition) -> frozenset[int]:
         """Those that a device waits for in a collective operation."""
@@ -207,58 +112,31 @@ class _Devices:
         if key not in self._partners:
             found = _partners(self.chains, place, device, self._strict)
             if self._strict:
-                self._partners[key] = frozenset(self.devices) if found is None else found & frozenset(self.devices)
+                self._partners[key] = frozenset(self.at) if found is None else found & frozenset(self.at)
             else:
                 self._partners[key] = frozenset() if found is None else _surely(self.chains, place, found)
         return self._partners[key]
 
 
-def _one_by_one(events: Iterable[Event], in_flight: bool = False) -> Iterator[Event]:
-    """What begins is over before the next begins, but for sends and recvs, which are over before devices meet in
-    flight."""
-    for e in events:
-        if e.opcode == "launch" or (in_flight and e.opcode == "arrive"):
-            yield replace(e, opcode="clear")
-        yield replace(e, inside=())
-        yield from _one_by_one(e.inside, in_flight=True)
-        if e.opcode == "launch":
-            yield replace(e, opcode="meet")
+def _own(d: int, e: Event) -> list[_Transfer]:
+    """What a device has to do with a send or recv."""
+    return [(a, b, e.channel, e.pairs) for a, b in e.pairs if d == (a if e.opcode == "send" else b)]
 
 
-def _given(d: int, e: Event) -> list[_Transfer]:
-    return [(a, b, e.channel, e.pairs) for a, b in e.pairs if a == d]
-
-
-def _received(d: int, e: Event) -> list[_Transfer]:
-    return [(a, b, e.channel, e.pairs) for a, b in e.pairs if b == d]
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How all devices end along a schedule."""
-
-    stuck: dict[HloPosition, str]
-    """The recvs that some device waits for without end, in which words."""
-    dones_are_known: bool
-    """It is known what each done ends."""
-
-
-def ended(schedule: Schedule, strict: bool) -> Ended:
-    """All devices along a schedule."""
+def stuck(schedule: Schedule, strict: bool) -> dict[HloPosition, str]:
+    """The recvs that some device waits for without end along a schedule, in which words."""
     devices = _Devices(schedule, strict)
     devices.run()
     out: dict[HloPosition, str] = {}
-    for thread in devices.threads:
-        e = thread.events[thread.at]
-        said = f"device {thread.device} waits for ever at {e.place.instruction}"
-        for start, recvs in zip(e.starts, e.recvs, strict=False):
-            if devices.wanted(thread.device, e, start):
-                out.setdefault(recvs[0], said)
-    if devices.threads and not out:
-        thread = devices.threads[0]
-        said = f"device {thread.device} waits for ever at {thread.events[thread.at].place.instruction}"
-        out = {t.place: said for t in schedule.transfers()[:1]}
-    return Ended(out, devices.dones_are_known)
+    last: str | None = None
+    for d in devices.at:
+        e = devices.waits_at(d)
+        if e is not None:
+            last = f"device {d} waits for ever at {e.place.instruction}"
+            recvs = [schedule.events[n].place for n in e.ends if schedule.events[n].opcode == "recv"]
+            if devices.wanted(d, e):
+                out.setdefault(recvs[0], last)
+    return {t.place: last for t in schedule.transfers()[:1]} if last is not None and not out else out
 
 
 def devices_of(schedule: Schedule) -> list[int]:
@@ -267,7 +145,7 @@ def devices_of(schedule: Schedule) -> list[int]:
     count = replicas * partitions
     found = set(range(min(count, _MOST_DEVICES))) if count > 1 else set()
     found |= {d for e in schedule.transfers() for pair in e.pairs for d in pair}
-    places = {e.place for e in every(schedule.events) if e.opcode in ("arrive", "launch")}
+    places = {e.place for e in schedule.events if e.opcode in ("meet", "launch")}
     if places and count > _MOST_DEVICES:
         raise NotModelled(f"more than {_MOST_DEVICES} devices meet")
     for place in places if count == 1 else ():
