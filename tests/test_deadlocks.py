@@ -10,6 +10,7 @@ from deadlock_modules import (
     ADDS,
     ASIDE,
     STATE,
+    SUM,
     WORDS,
     computation_of,
     decided,
@@ -408,6 +409,13 @@ CASES: Final = {
         f"a branch that is {chosen}, with a sum": (_branches(chosen, "r1 s1 sum R1 S1", ""), said)
         for chosen, said in (("given to all", "proved"), ("split", "unknown"), ("given to each", "unknown"))
     },
+    "a branch sends, and one recv": (_branches("given", "s1 S1", "", after="r1 R1"), "unknown"),
+    "a recv that is ended by way of a branch": (
+        _ended_by("conditional(q, r1, r1), true_computation=same, false_computation=same")
+        .replace("p = f32[8] parameter(0)\n", "p = f32[8] parameter(0)\n  q = pred[] parameter(1)\n")
+        .replace(SUM, f"{SUM}same {{\n  ROOT r = {STATE} parameter(0)\n}}\n"),
+        "unknown",
+    ),
     # What need not happen is no certain deadlock; what happens behind it is.
     **{
         f"a sum before the send {where}": (_branches("given", *orders), said)

@@ -29,7 +29,7 @@ def _loop(turns: str, inside: str, before: str = "", after: str = "", asked: str
     end."""
     state = "(s32[], f32[8], s32[])"
     less = "l = pred[] constant(true)" if turns == "endless" else "l = pred[] compare(k, m), direction=LT"
-    tested = "".join(f"  {line}\n" for line in (line_of("const"), *lines_of(asked)) if asked)
+    tested = "".join(f"  {line}\n" for line in (line_of("const"), "t = token[] after-all()", *lines_of(asked)) if asked)
     body = (
         f"turn {{\n  st = {state} parameter(0)\n  k = s32[] get-tuple-element(st), index=0\n"
         "  p = f32[8] get-tuple-element(st), index=1\n  m = s32[] get-tuple-element(st), index=2\n"
@@ -143,6 +143,9 @@ CASES: Final = {
     "a loop of no turns that sends what is waited for": (_loop("0", "s1 S1", before="r1 R1"), "refuted"),
     "a loop that the program counts, with both": (_loop("given", "r1 s1 R1 S1"), "proved"),
     "a loop that each device counts, with both": (_loop("own", "r1 s1 R1 S1"), "unknown"),
+    "a loop of no turns, that is asked once": (_loop("0", "", asked="s1 S1", after="r1 R1"), "proved"),
+    "a loop that is asked once more than it turns": (_loop("given", "sum", "s1 S1", asked="r1 R1"), "unknown"),
+    "a loop that receives what is sent before it": (_loop("given", "r1 R1", before="s1 S1"), "unknown"),
     # A loop of unknown turns is followed where all that was sent before it is received.
     **{
         f"a loop, with {open_} open across it": (_loop("given", "r2 s2 R2 S2", before=before, after=after), said)

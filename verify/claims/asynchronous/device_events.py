@@ -224,9 +224,9 @@ class Schedule:
         elif i.opcode == "while" and (busy or any(given.values())):
             return self._loop(computation, i, given.get(0, {}), path, within)
         elif i.opcode == "conditional" and busy:
-            return self._branch(computation, i, inner, given, path, within)
-        elif i.opcode in ("call", "fusion") and inner and (busy or any(given.values())):
-            return self._run(inner[0], given, path, within)
+            return self._branch(computation, i, inner, path, within)
+        elif i.opcode in ("call", "fusion") and busy:
+            return self._run(busy[0], given, path, within)
         elif busy:
             return self._fly(i, busy[0], path, within)
         return {}
@@ -238,7 +238,7 @@ class Schedule:
             self._open.difference_update(ends)
             self._flights.pop(ends, None)
             self._begin(Event(place, "done", ends=ends, within=within))
-        elif ends is not None or not self._is_alone(place):
+        elif not self._is_alone(place):
             self._note_unclear(f"what {i.name} ends")
 
     def _is_alone(self, done: HloPosition) -> bool:
@@ -279,13 +279,12 @@ class Schedule:
         computation: Computation,
         i: Instruction,
         ways: Sequence[str],
-        given: Mapping[int, Held],
         path: tuple[str, ...],
         within: tuple[str, ...],
     ) -> Held:
         taken = self._taken(computation, i, len(ways))
         if taken is not None:
-            return self._run(ways[taken], {0: given.get(1 + taken, {})}, path, within)
+            return self._run(ways[taken], {}, path, within)
         for name in ways:
             if self._is_busy(name):
                 marker = f"{HloPosition(computation.name, i.name)} {name}"
@@ -306,7 +305,7 @@ class Schedule:
 
     def _check_nothing_is_open(self, i: Instruction) -> None:
         is_sent = all(self.events[n].opcode == "send" for n in self._open)
-        if not is_sent or self._flights or any(self._ahead.values()):
+        if not is_sent or any(self._ahead.values()):
             self._note_unclear(f"how often {i.name} does something while transfers or collective operations are open")
 
     def _taken(self, computation: Computation, choice: Instruction, count: int) -> int | None:
