@@ -112,6 +112,15 @@ CASES: Final = {
     "a sum and transfers": (_flights("F D", "r1 s1 sum"), "unknown"),
     "a start in flight": (_flights("r1 s1 R1 S1 F D", "sum-start sum-done"), "unknown"),
     "a call in flight": (_flights("r1 s1 R1 S1 G E", "sum", "C"), "unknown"),
+    "a flight in a group": (
+        _flights("r1 s1 R1 S1 F D", "sum").replace("calls=run_f", "calls=run_f, async_group_id=3"),
+        "unknown",
+    ),
+    "a done of two collective operations": (_flights("r1 R1 F D s1 S1", "cast sum"), "refuted"),
+    "a done of two sends, the second behind a recv": (
+        _flights("r1 F D sum s1 S1 R1 r2 R2 r7 R7", "s7 s2").replace("replica_count=2", "replica_count=3"),
+        "unknown",
+    ),
     # What is open, and how often it is ended.
     "a done twice": (_flights("r1 s1 R1 S1 F D X", "sum"), "unknown"),
     "a done of what goes on": (_flights("s1 F U V S1", "r1"), "proved"),
