@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from red_pairs import entry, one, proved, unproved
+from red_pairs import ADD, entry, one, proved, unproved
 
 from hloproof.equivalence import decide
 from hloproof.models.hlo.parser import parse_module
@@ -103,3 +103,105 @@ def test_a_literal_of_a_call_that_is_left_out_may_be_any() -> None:
     )
     unproved(told("{1,2}"), told("{1,3}"), "rounding")
     proved(told("{1,2}"), told("{1,2}"), "exact")
+
+
+P = "p = f32[2,3]{1,0} parameter(0)"
+LOOKED_AT = ("d = f32[2,3]{0,1} copy(c)", "ROOT b = f32[3,2]{1,0} bitcast(d)")
+"""The transposed array, by way of its bytes."""
+REPLICAS = "HloModule m, replica_count=2"
+
+
+def state(layout: str) -> str:
+    return f"(s32[], f32[2,3]{layout})"
+
+
+def turning(given: str, left: str, result: str) -> str:
+    """Three times the negative, in a loop whose parameters, root and result have layouts of their own."""
+    counter = f"  s = {state(given)} parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+    return entry(
+        P,
+        "z = s32[] constant(0)",
+        f"t = {state('{1,0}')} tuple(z, p)",
+        f"w = {state(result)} while(t), condition=cond, body=body",
+        f"c = f32[2,3]{result} get-tuple-element(w), index=1",
+        *LOOKED_AT,
+        before=f"cond {{\n{counter}  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}}\n\n"
+        f"body {{\n{counter}  x = f32[2,3]{given} get-tuple-element(s), index=1\n  o = s32[] constant(1)\n"
+        f"  j = s32[] add(i, o)\n  y = f32[2,3]{left} negate(x)\n  ROOT r = {state(left)} tuple(j, y)\n}}\n\n",
+    )
+
+
+def function(given: str, result: str) -> str:
+    return f"f {{\n  x = f32[2,3]{given} parameter(0)\n  ROOT y = f32[2,3]{result} negate(x)\n}}\n\n"
+
+
+HANDED_ON = {
+    "a tuple": lambda a: entry(P, f"t = (f32[2,3]{a}) tuple(p)", f"c = f32[2,3]{a} get-tuple-element(t), index=0"),
+    "an element": lambda a: entry(P, "t = (f32[2,3]{1,0}) tuple(p)", f"c = f32[2,3]{a} get-tuple-element(t), index=0"),
+    "a barrier": lambda a: entry(P, f"c = f32[2,3]{a} opt-barrier(p)"),
+    "a dependency": lambda a: entry(P, "t = token[] after-all()", f"c = f32[2,3]{a} add-dependency(p, t)"),
+    "the result of a call": lambda a: entry(
+        P, f"c = f32[2,3]{a} call(p), to_apply=f", before=function("{1,0}", "{1,0}")
+    ),
+    "the parameter of a fusion": lambda a: entry(
+        P, "c = f32[2,3]{1,0} fusion(p), kind=kLoop, calls=f", before=function(a, "{1,0}")
+    ),
+    "the end of a copy": lambda a: entry(
+        P, "s = (f32[2,3]{1,0}, f32[2,3]{1,0}, u32[]) copy-start(p)", f"c = f32[2,3]{a} copy-done(s)"
+    ),
+    "the result of what is in flight": lambda a: entry(
+        P,
+        f"s = ((f32[2,3]{{1,0}}), f32[2,3]{a}, u32[]) async-start(p), calls=f",
+        f"c = f32[2,3]{a} async-done(s)",
+        before=function("{1,0}", "{1,0}"),
+    ),
+    "the result of a branch": lambda a: entry(
+        P,
+        "i = pred[] constant(true)",
+        f"c = f32[2,3]{a} conditional(i, p, p), false_computation=f, true_computation=f",
+        before=function("{1,0}", "{1,0}"),
+    ),
+    "the parameter of a branch": lambda a: entry(
+        P,
+        "i = s32[] constant(0)",
+        "c = f32[2,3]{1,0} conditional(i, p), branch_computations={f}",
+        before=function(a, "{1,0}"),
+    ),
+    "what others send": lambda a: entry(
+        P, f"c = f32[2,3]{a} collective-permute(p), source_target_pairs={{{{0,1}}}}"
+    ).replace("HloModule m", REPLICAS),
+    "what others send in flight": lambda a: entry(
+        P,
+        f"s = (f32[2,3]{{1,0}}, f32[2,3]{a}) collective-permute-start(p), source_target_pairs={{{{0,1}}}}",
+        f"c = f32[2,3]{a} collective-permute-done(s)",
+    ).replace("HloModule m", REPLICAS),
+    "the end of a sum": lambda a: entry(
+        P,
+        "s = f32[2,3]{1,0} all-reduce-start(p), replica_groups={{0,1}}, to_apply=add",
+        f"c = f32[2,3]{a} all-reduce-done(s)",
+        before=ADD,
+    ).replace("HloModule m", REPLICAS),
+    "the parameters of a loop": lambda a: turning(a, "{1,0}", "{1,0}"),
+    "what a turn leaves": lambda a: turning("{1,0}", a, "{1,0}"),
+    "the result of a loop": lambda a: turning("{1,0}", "{1,0}", a),
+}
+
+
+@pytest.mark.parametrize("made", HANDED_ON.values(), ids=HANDED_ON)
+def test_what_is_handed_on_lies_as_it_did_where_bytes_are_looked_at(made: Callable[[str], str]) -> None:
+    """A copy that changed the layout was lost: what the bitcast reads are other elements. Where nobody looks at bytes a
+    layout says nothing."""
+
+    def text(layout: str) -> str:
+        plain = made(layout)
+        return plain if "bitcast" in plain else plain[: plain.rindex("}")] + "  " + "\n  ".join(LOOKED_AT) + "\n}\n"
+
+    good, bad = (parse_module(text(layout)) for layout in ("{1,0}", "{0,1}"))
+    assert decide(good, good, "exact").verdict == "proved"
+    for before, after in ((good, bad), (bad, good)):
+        assert "which hands on an array in another layout" in decide(before, after, "rounding").reason
+    unseen = (
+        text(layout).replace("{1,0} bitcast(d)", " transpose(d), dimensions={1,0}") for layout in ("{1,0}", "{0,1}")
+    )
+    before, after = map(parse_module, unseen)
+    assert decide(before, after, "exact").verdict == "proved"

@@ -128,7 +128,7 @@ def _plain(value: Any) -> Any:
 def shapes_key(opcode: str, shape: Shape) -> tuple[Any, ...]:
     """Element types, sizes and perhaps layouts of all results of an operation whose results those say something about,
     else nothing."""
-    layouts = tuple(_orders(shape)) if opcode in _IN_BYTES else ()
+    layouts = tuple(layouts_of(shape)) if opcode in _IN_BYTES else ()
     if opcode not in SHAPED:
         return layouts
     if isinstance(shape, TupleShape):
@@ -161,15 +161,16 @@ def memory_key(i: Instruction) -> tuple[Any, ...]:
     while not scanner.accept("}"):
         shapes.append(read_shape(scanner))
         scanner.accept(",")
-    return tuple(order for shape in (*shapes, i.shape) for order in _orders(shape))
+    return tuple(order for shape in (*shapes, i.shape) for order in layouts_of(shape))
 
 
-def _orders(shape: Shape) -> Iterator[tuple[Any, ...]]:
+def layouts_of(shape: Shape) -> Iterator[tuple[Any, ...]]:
+    """How the bytes of each array lie: order, room of an element, and what a layout says beyond these."""
     if isinstance(shape, TupleShape):
         for inner in shape.elements:
-            yield from _orders(inner)
+            yield from layouts_of(inner)
     elif isinstance(shape, BufferShape):
-        yield from _orders(shape.inner)
+        yield from layouts_of(shape.inner)
     elif isinstance(shape, ArrayShape):
         yield physical_order(shape), room(shape), _beyond_order(shape)
 

@@ -1,0 +1,73 @@
+"""Instructions that hand on an array in another layout than it has.
+
+Trusted. A layout is no part of what a module computes as long as nobody looks at bytes. A bitcast does, and calls and
+exchanges that demand layouts: what they are given has to lie as its shape says. An operation that computes its result
+writes it in any layout; a tuple, a call or a barrier writes nothing, and a collective hands on bytes, so that another
+layout there is a change of elements, which nobody models: a copy that a pass has lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from hloproof.equivalence.meaning import EFFECTS, layouts_of, memory_key
+from hloproof.models.hlo.attributes import ComputationRef
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.opcodes import COLLECTIVES, FIRST_CLASS_PAIRS
+from hloproof.models.hlo.shape import Shape, TupleShape
+
+_FIRST: Final = frozenset({"opt-barrier", "domain", "add-dependency", "all-reduce-done"})
+"""Give their first operand."""
+_RESULT: Final = {"copy-done": 0, "all-gather-done": 1, "collective-permute-done": 1, "async-done": 1}
+"""Give this part of what is in flight."""
+
+
+def turned(module: Module) -> Iterator[tuple[Computation, Instruction]]:
+    """The instructions that hand on an array in another layout, in a module in which somebody looks at bytes."""
+    instructions = [(c, i) for c in module.computations for i in c.instructions]
+    if not any(i.opcode == "bitcast" or i.opcode in EFFECTS or memory_key(i) for _, i in instructions):
+        return
+    for c, i in instructions:
+        if any([*layouts_of(a)] != [*layouts_of(b)] for a, b in _handed(module, c, i)):
+            yield c, i
+
+
+def _handed(module: Module, c: Computation, i: Instruction) -> Iterator[tuple[Shape, Shape]]:
+    """What is one buffer, as two names of it say."""
+    given = c.operand_shapes(i)
+    called = [module.by_name[name] for name in i.attributes.computations()]
+    if i.opcode in _FIRST:
+        yield i.shape, given[0]
+    elif i.opcode == "tuple":
+        yield i.shape, TupleShape(given)
+    elif i.opcode == "get-tuple-element" and isinstance(given[0], TupleShape):
+        yield i.shape, given[0].elements[i.attributes.integer("index", 0)]
+    elif i.opcode in _RESULT and isinstance(given[0], TupleShape):
+        yield i.shape, given[0].elements[_RESULT[i.opcode]]
+    elif i.opcode in ("call", "fusion"):
+        yield from zip((p.shape for p in called[0].parameters), given, strict=True)
+        yield i.shape, called[0].root.shape
+    elif i.opcode == "async-start" and isinstance(i.shape, TupleShape):
+        yield from zip((p.shape for p in called[0].parameters), given, strict=True)
+        yield i.shape.elements[1], called[0].root.shape
+    elif i.opcode in COLLECTIVES:
+        whole = i.shape
+        if i.opcode in FIRST_CLASS_PAIRS and i.opcode != "all-reduce-start" and isinstance(whole, TupleShape):
+            whole = whole.elements[1]
+        results = whole.elements if isinstance(whole, TupleShape) else (whole,)
+        yield from zip(results, given, strict=False)
+    elif i.opcode == "while":
+        yield i.shape, given[0]
+        yield from ((p.shape, given[0]) for one in called for p in one.parameters)
+        yield from ((one.root.shape, given[0]) for one in called if one.name == _name(i, "body"))
+    elif i.opcode == "conditional":
+        if "branch_computations" not in i.attributes:  # the two names may stand in any order
+            called = [module.by_name[_name(i, k)] for k in ("true_computation", "false_computation")]
+        yield from ((one.root.shape, i.shape) for one in called)
+        yield from ((p.shape, one) for branch, one in zip(called, given[1:], strict=True) for p in branch.parameters)
+
+
+def _name(i: Instruction, attribute: str) -> str:
+    value = i.attributes.get(attribute)
+    return value.name if isinstance(value, ComputationRef) else ""
