@@ -87,3 +87,70 @@ def test_a_bound_is_rounded_as_the_type_has_it(lines: str, kind: str, sound: boo
     zeros = entry(*(p for p in lines.split("; ") if "parameter" in p), f"z = {kind}[] constant(0)",
                   f"ROOT r = {kind}[2] broadcast(z), dimensions={{}}")  # fmt: skip
     (proved if sound else unproved)(zeros, cancelled(lines, kind), "real")
+
+
+ONES = "o = f16[] constant(1); one = f16[2] broadcast(o), dimensions={}"
+HALVES = "sumh { a = f16[] parameter(0)\n b = f16[] parameter(1)\n ROOT r = f16[] add(a, b)\n}\n"
+DOT = "lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+SUM = "n = f32[] constant(0); s = f32[{}] reduce({}, n), dimensions={{{}}}, to_apply=sum"
+ROUNDED = ("f32[2]", "e = f32[2] copy(c)", "h = f16[2] convert(c); e = f32[2] convert(h)", "{1e6, 2e6}")
+REGROUPED: dict[str, tuple[str, str, str, str]] = {
+    "powers of e": (
+        "f32[2]", "m = f32[2] negate(c); s = f32[2] add(c, m); e = f32[2] exponential(s)",
+        "m = f32[2] negate(c); s = f32[2] exponential(c); t = f32[2] exponential(m); e = f32[2] multiply(s, t)",
+        "{1000, 1000}",
+    ),
+    "one power of e": (
+        "f32[2]", "s = f32[2] add(x, c); e = f32[2] exponential(s)",
+        "s = f32[2] exponential(x); t = f32[2] exponential(c); e = f32[2] multiply(s, t)", "{1000, 900}",
+    ),
+    "reciprocal": (
+        "f16[2]", "y = f16[2] convert(x); e = f16[2] divide(y, c)",
+        f"y = f16[2] convert(x); {ONES}; i = f16[2] divide(one, c); e = f16[2] multiply(y, i)", "{1e-7, 2e-7}",
+    ),
+    "rounded there and back": ROUNDED,
+    "rounded beside a parameter": (
+        ROUNDED[0], f"{ROUNDED[1]}; q = f32[2] multiply(e, x)", f"{ROUNDED[2]}; q = f32[2] multiply(e, x)", ROUNDED[3],
+    ),
+    "dot in another type": (
+        "f16[2]", f"f = f32[2] convert(c); e = f32[] dot(f, f), {DOT}",
+        f"d = f16[] dot(c, c), {DOT}; e = f32[] convert(d)", "{300, 300}",
+    ),
+    "factors of another type": (
+        "f32[2]", f"e = f16[] dot(c, x), {DOT}",
+        "f = f16[2] convert(c); y = f16[2] convert(x); g = f16[2] multiply(f, y); n = f16[] constant(0); "
+        "e = f16[] reduce(g, n), dimensions={0}, to_apply=sumh", "{1e6, 1e6}",
+    ),
+    "sums by rows": (
+        "f32[2,2]", SUM.format("2", "c", "0") + "; e = f32[] reduce(s, n), dimensions={0}, to_apply=sum",
+        SUM.format("2", "c", "1") + "; e = f32[] reduce(s, n), dimensions={0}, to_apply=sum",
+        "{{3e38, 3e38}, {-3e38, -3e38}}",
+    ),
+    "a factor of a sum": (
+        "f32[2]", "y = f32[] constant(0.001); z = f32[] reduce(x, y), dimensions={0}, to_apply=sum; b = f32[2] "
+        f"broadcast(z), dimensions={{}}; p = f32[2] multiply(b, c); {SUM.format('', 'p', '0')}; e = f32[] copy(s)",
+        "y = f32[] constant(0.001); z = f32[] reduce(x, y), dimensions={0}, to_apply=sum; "
+        f"{SUM.format('', 'c', '0')}; e = f32[] multiply(z, s)", "{3e38, 2e38}",
+    ),
+    "a sum of sums": (
+        "f32[2,2]", "b = f32[2,2] broadcast(x), dimensions={0}; p = f32[2,2] multiply(b, c); "
+        f"{SUM.format('', 'p', '0,1')}; e = f32[] copy(s)",
+        f"{SUM.format('2', 'c', '1')}; p = f32[2] multiply(x, s); e = f32[] reduce(p, n), dimensions={{0}}, "
+        "to_apply=sum",
+        "{{3e38, 2e38}, {3e38, 1e38}}",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REGROUPED)
+def test_what_constants_alone_overflow_to_is_not_regrouped(name: str) -> None:
+    """One side is infinite, the other is not; where parameters stand for the constants both are one real number."""
+    shape, before, after, numbers = REGROUPED[name]
+    for held, ask in ((f"constant({numbers})", unproved), ("parameter(1)", proved)):
+        given = f"x = f32[2] parameter(0); c = {shape} {held}; "
+        ask(_rooted(given + before), _rooted(given + after), "rounding")
+
+
+def _rooted(lines: str) -> str:
+    *first, last = lines.split("; ")
+    return entry(*first, f"ROOT {last}", before=FUNCTIONS + HALVES)

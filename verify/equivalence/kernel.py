@@ -13,7 +13,9 @@ from hloproof.equivalence.definedness import Definedness
 from hloproof.equivalence.goals import Goal, Terms
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.indices import variable
-from hloproof.equivalence.terms import Elem, Term
+from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term, follows_from_constants, type_of
+from hloproof.models.interpreter.semantics.element_type import COMPLEX
+from hloproof.models.interpreter.semantics.small_float import FLOATS
 
 ProofStep = list[Any]
 
@@ -53,6 +55,24 @@ class Rules:
         if not (isinstance(left, Elem) and isinstance(right, Elem)):
             raise Denied("not two elements")
         return left, right
+
+    def need_numbers(self, *terms: Term) -> None:
+        """Denied where one of the terms, or what it is made of by operations that are not closed, computes floats from
+        constants alone that may be no number: over real numbers nothing is shown of the sum of 3e38 and 3e38."""
+        stack = [*terms]
+        while stack:
+            term = stack.pop()
+            if type_of(term) not in FLOATS | COMPLEX:
+                continue
+            if isinstance(term, App | Fold) and follows_from_constants(term):
+                if not self.definedness.everywhere(term):
+                    raise Denied("what is computed from constants alone may be no number")
+                continue
+            match term:
+                case App(args=parts) | Fold(bodies=parts):
+                    stack += parts
+                case Cond(_, then, other):
+                    stack += (then, other)
 
     def use(self, name: str, tier: Tier) -> None:
         # Denied here and not noted for later: a step of a weaker tier that is applied and only counted would let the

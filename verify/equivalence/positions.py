@@ -116,7 +116,7 @@ def positions(rules: Rules, goal: Goal) -> list[Goal]:
     if first is None:
         raise Denied("nothing is folded")
     shape, dimensions = _dimensions(sums, first)
-    associates(rules, op, type_)
+    associates(rules, op, type_, *rules.opened(goal))
     together = _Together(op, neutral)
     goals: list[Goal] = []
     bodies: list[Term] = []

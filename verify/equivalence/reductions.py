@@ -102,9 +102,10 @@ def neutral_reduce(rules: Rules, goal: Goal, fold: Fold) -> str:
     return op
 
 
-def associates(rules: Rules, op: str, type_: str) -> None:
-    """Grouping does not matter bit for bit, but for float sums and products."""
+def associates(rules: Rules, op: str, type_: str, *terms: Term) -> None:
+    """Grouping does not matter bit for bit, but for float sums and products; the terms are what is regrouped."""
     if op in ("add", "multiply") and type_ not in INTEGERS:
+        rules.need_numbers(*terms)
         rules.use("sums and products regrouped", "real")
 
 
@@ -121,6 +122,7 @@ def rounded_factors(rules: Rules, fold: Fold) -> None:
     if fold.head[1]:
         rules.use("the precision of a contraction left out", "rounding")
     if not all(type_of(b) == fold.type or holds_all(fold.type, type_of(b)) for b in fold.bodies):
+        rules.need_numbers(factors(fold))
         rules.use("factors rounded to the type of the sum", "rounding")
 
 

@@ -27,7 +27,7 @@ def cut(rules: Rules, goal: Goal, side: int, dimension: int, at: int) -> list[Go
     # A part without elements would have to be the neutral value; both parts have some.
     if not 0 < at < size:
         raise Denied("nothing is cut off")
-    associates(rules, op, fold.type)
+    associates(rules, op, fold.type, fold)
     place = fold.place + dimension
     parts = [
         _over(fold, dimension, width, {place: variable(place, width) + first})
@@ -87,7 +87,7 @@ def distributed(rules: Rules, goal: Goal, side: int) -> list[Goal]:
         start = rules.terms.settle(inner.sides[0], goal.facts)
         if inner.head[0] != "reduce" or combiner(inner) != "add" or not is_neutral("add", inner.type, start):
             continue
-        associates(rules, "add", outer.type)
+        associates(rules, "add", outer.type, outer, inner)
         args = [*product.args]
         args[k] = inner.bodies[0]
         body = App("multiply", outer.type, tuple(args))

@@ -193,7 +193,9 @@ def sum_of_monomials(rules: Rules, goal: Goal, head: Term, found: Polynomials) -
                 outside.append((number, exponent))
         if inside:
             product_ = _multiplied(inside, fold.type)
-            rest = found.single(Fold(fold.head, fold.type, fold.place, fold.sizes, (product_,), fold.sides))
+            sum_ = Fold(fold.head, fold.type, fold.place, fold.sizes, (product_,), fold.sides)
+            rules.need_numbers(sum_)
+            rest = found.single(sum_)
         else:
             rest = {(): Fraction(prod(fold.sizes))}
         out = plus(out, product({tuple(outside): c}, rest))
@@ -236,6 +238,7 @@ def linear(rules: Rules, goal: Goal, side: int, depth: int) -> list[Goal]:
     out = summands[0]
     for term in summands[1:]:
         out = App("add", fold.type, (out, term))
+    rules.need_numbers(fold, out)
     next_ = max(goal.next, fold.place + len(fold.sizes))
     return [with_side(goal, side, out, next_)]
 

@@ -27,7 +27,7 @@ from hloproof.equivalence.reductions import (
     rounded_factors,
 )
 from hloproof.equivalence.rules_polynomials import linear, ring, seen
-from hloproof.equivalence.terms import App, Elem, Fold, Term, TermSubstitution, from_value, type_of
+from hloproof.equivalence.terms import SMALLEST_NORMAL, App, Elem, Fold, Term, TermSubstitution, from_value, type_of
 from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS
 
 
@@ -43,8 +43,15 @@ def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
     # is the other way around, and asks for less.
     if side == 1 and name == "times a predicate" and not all(map(rules.definedness.everywhere, head.args)):
         raise Denied("what the predicate multiplies may have no value")
+    if found[1] != "exact" and not divides_beyond(name, head):
+        rules.need_numbers(*((head, *(seen(rules, goal, a) for a in head.args)) if side == 1 else (found[0],)))
     rules.use(name, found[1])
     return [with_side(goal, side, found[0])]
+
+
+def divides_beyond(name: str, head: App) -> bool:
+    """Whether 1 divided by the divisor leaves the type only where the quotient does, or the divisor is flushed."""
+    return name == "reciprocal" and head.type in SMALLEST_NORMAL
 
 
 def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
@@ -90,7 +97,7 @@ def flatten(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     # element of the outer one.
     if combiner(inner) != op or not is_neutral(op, inner.type, rules.terms.settle(inner.sides[0], goal.facts)):
         raise Denied("two operations")
-    associates(rules, op, outer.type)
+    associates(rules, op, outer.type, outer)
     sizes = outer.sizes + inner.sizes
     # Places of the joined box have to follow each other, since a fold names its variables by its first place.
     if goal.next + len(outer.sizes) != inner.place:
@@ -109,6 +116,7 @@ def widened(rules: Rules, goal: Goal, side: int) -> list[Goal]:
         raise Denied("not a fold")
     if fold.head[0] != "contract" or fold.type not in SIGNIFICANT or SIGNIFICANT[fold.type] >= SIGNIFICANT["f32"]:
         raise Denied("not a contraction of narrow floats")
+    rules.need_numbers(fold)
     rules.use("contraction in f32", "rounding")
     bodies = tuple(b if type_of(b) == "f32" else App("convert", "f32", (b,)) for b in fold.bodies)
     term: Term = Fold(fold.head, "f32", fold.place, fold.sizes, bodies, fold.sides)
@@ -137,7 +145,7 @@ def written_out(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     op = neutral_reduce(rules, goal, fold)
     if prod(fold.sizes) > 64:
         raise Denied("too many elements")
-    associates(rules, op, fold.type)
+    associates(rules, op, fold.type, fold)
     points: list[dict[int, Lin]] = [{}]
     for k, size in enumerate(fold.sizes):
         points = [{**p, fold.place + k: constant(v)} for p in points for v in range(size)]
