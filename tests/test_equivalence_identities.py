@@ -259,3 +259,15 @@ def test_constants_are_rounded_to_integers_before_they_are_indices() -> None:
         for other in range(9):
             verdict = decide(taken(place, function), fixed(other)).verdict
             assert verdict == (Verdict.PROVED if other == whole else Verdict.UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("op", "kind", "same"),
+    [("sqrt", "f8e3m4", False), ("sqrt", "bf16", True), ("sqrt", "f8e4m3", True), ("abs", "f8e3m4", True)],
+)
+def test_roots_that_are_rounded_twice_by_way_of_16_bits_are_not_those_of_f32(op: str, kind: str, same: bool) -> None:
+    """The root of 0.96875 is 1 by way of f16, as XLA runs it, and 0.96875 by way of f32."""
+    x = f"HloModule m\n\nENTRY e {{\n  x = {kind}[] parameter(0)\n"
+    narrow = f"{x}  ROOT r = {kind}[] {op}(x)\n}}\n"
+    wide = f"{x}  w = f32[] convert(x)\n  s = f32[] {op}(w)\n  ROOT r = {kind}[] convert(s)\n}}\n"
+    assert (decide(parse_module(narrow), parse_module(wide), "exact").verdict is Verdict.PROVED) == same

@@ -126,6 +126,11 @@ REGROUPED: dict[str, tuple[str, str, str, str]] = {
         SUM.format("2", "c", "1") + "; e = f32[] reduce(s, n), dimensions={0}, to_apply=sum",
         "{{3e38, 3e38}, {-3e38, -3e38}}",
     ),
+    "a sum written out": (
+        "f32[3]", "p = f32[1] slice(c), slice={[0:1]}; q = f32[1] slice(c), slice={[1:2]}; r = f32[1] slice(c), "
+        "slice={[2:3]}; s = f32[1] add(p, r); t = f32[1] add(s, q); e = f32[] reshape(t)",
+        f"{SUM.format('', 'c', '0')}; e = f32[] copy(s)", "{3e38, 2e38, -3e38}",
+    ),
     "a factor of a sum": (
         "f32[2]", "y = f32[] constant(0.001); z = f32[] reduce(x, y), dimensions={0}, to_apply=sum; b = f32[2] "
         f"broadcast(z), dimensions={{}}; p = f32[2] multiply(b, c); {SUM.format('', 'p', '0')}; e = f32[] copy(s)",
