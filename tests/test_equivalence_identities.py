@@ -271,3 +271,15 @@ def test_roots_that_are_rounded_twice_by_way_of_16_bits_are_not_those_of_f32(op:
     narrow = f"{x}  ROOT r = {kind}[] {op}(x)\n}}\n"
     wide = f"{x}  w = f32[] convert(x)\n  s = f32[] {op}(w)\n  ROOT r = {kind}[] convert(s)\n}}\n"
     assert (decide(parse_module(narrow), parse_module(wide), "exact").verdict is Verdict.PROVED) == same
+
+
+@pytest.mark.parametrize(("to", "same"), [("s8", False), ("u32", False), ("f64", True), ("bf16", True)])
+def test_numbers_of_four_bits_become_other_integers_by_way_of_another_type(to: str, same: bool) -> None:
+    """XLA makes 127 of 6.0 in s8, and 6 by way of f32."""
+    x = "HloModule m\n\nENTRY e {\n  x = f4e2m1fn[] parameter(0)\n"
+    direct, through = (
+        f"  ROOT r = {to}[] convert(x)\n}}\n",
+        f"  w = f32[] convert(x)\n  ROOT r = {to}[] convert(w)\n}}\n",
+    )
+    pair = parse_module(x + direct), parse_module(x + through)
+    assert all((decide(*p, "exact").verdict is Verdict.PROVED) == same for p in (pair, pair[::-1]))
