@@ -194,3 +194,52 @@ def test_one_instruction_of_a_callee_that_reads_and_writes_what_only_one_caller_
     text = _HEAD + _FUSED + _CALLS[way].replace("STEP", _STEPS[step])
     assert _said(text.replace("OTHER", "g"), "hazard-overwrite") == {"unknown", "proved"}
     assert _said(text.replace("OTHER", "h"), "hazard-overwrite") == {"proved"}
+
+
+def _both_updated(number: int, needed: str) -> str:
+    """Two updates in one fusion, of one parameter or of two; the caller needs one of them or both."""
+    return (
+        f"{_HEAD}fused {{\n p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n u = f32[2] parameter(2)\n"
+        " k = s32[] constant(0)\n l = s32[] constant(4)\n a = f32[8] dynamic-update-slice(p, u, k)\n"
+        f" b = f32[8] dynamic-update-slice({'pq'[number]}, u, l)\n ROOT o = {_PAIR} tuple(a, b)\n}}\n"
+        "ENTRY e {\n x = f32[8] parameter(0)\n u = f32[2] parameter(1)\n c = f32[8] copy(x)\n d = f32[8] copy(x)\n"
+        f" f = {_PAIR} fusion(c, d, u), kind=kLoop, calls=fused\n"
+        f" g = f32[8] get-tuple-element(f), index={needed[0]}\n h = f32[8] get-tuple-element(f), index={needed[1]}\n"
+        f" ROOT t = {_PAIR} tuple(g, h)\n}}\n"
+    )
+
+
+@pytest.mark.parametrize("needed", ("01", "00", "11"))
+def test_of_two_results_in_one_buffer_the_one_that_nobody_needs_is_written_as_well(needed: str) -> None:
+    assert "refuted" in _said(_both_updated(0, needed), "hazard-overwrite")
+    assert _said(_both_updated(1, needed), "hazard-overwrite") == {"proved"}
+
+
+def _donated(results: str, aliases: str) -> str:
+    return (
+        f"HloModule m, is_scheduled=true, input_output_alias={{ {aliases} }}\n"
+        "one {\n p = f32[2] parameter(0)\n ROOT k = f32[2] constant({1, 2})\n}\n"
+        "ENTRY e {\n x = f32[2] parameter(0)\n y = f32[2] parameter(1)\n z = f32[2] parameter(2)\n"
+        " k = f32[2] constant({1, 2})\n n = f32[2] negate(y)\n c = f32[2] call(x), to_apply=one\n"
+        f" ROOT t = (f32[2], f32[2]) tuple({results})\n}}\n"
+    )
+
+
+_FIRST: Final = "{0}: (0, {}, may-alias)"
+_SECOND: Final = ", {1}: (1, {}, must-alias)"
+_GIVEN: Final = {
+    "another parameter that is donated": (("y, n", _FIRST + _SECOND), ("x, n", _FIRST + _SECOND)),
+    "another parameter that is kept": (("z, n", _FIRST), ("x, n", _FIRST)),
+    "one array for two parameters": (("n, n", _FIRST + _SECOND), ("n, n", _SECOND[2:])),
+    "a constant": (("k, n", _FIRST), ("n, k", _FIRST)),
+    "a constant that a call returns": (("c, n", _FIRST), ("n, c", _FIRST)),
+}
+
+
+@pytest.mark.parametrize(("broken", "sound"), _GIVEN.values(), ids=_GIVEN)
+def test_what_is_returned_where_a_parameter_is_donated_lies_there(
+    broken: tuple[str, str], sound: tuple[str, str]
+) -> None:
+    claims = ("hazard-donation", "hazard-constant")
+    assert "refuted" in set[str]().union(*(_said(_donated(*broken), c) for c in claims))
+    assert set[str]().union(*(_said(_donated(*sound), c) for c in claims)) <= {"proved"}

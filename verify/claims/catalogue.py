@@ -314,7 +314,7 @@ _ENTRIES: Final = (
         "hazard",
         "A donated parameter is not read after its buffer was reused.",
         "As hazard-overwrite, for buffers that a module's input_output_alias makes a result share with a parameter, "
-        "must-alias or may-alias: compilers assign one buffer to both.",
+        "must-alias or may-alias: compilers assign one buffer to both. Two parameters are never in one buffer.",
         "the result is made after the last read of the parameter.",
         "the result is made, then the parameter is read.",
     ),
@@ -325,7 +325,8 @@ _ENTRIES: Final = (
         "Once copies are inserted, no instruction writes its result into the buffer of a constant, or of a parameter of "
         "the program that the module's header does not name in input_output_alias or buffer_donor: as an update in "
         "place, as a loop that replaces its state, by a declared alias, or within a computation that it runs. A "
-        "constant that a loop is given as its first state is noted as needs-copy.",
+        "constant that a loop is given as its first state is noted as needs-copy. Nor is such an array what the module's "
+        "input_output_alias puts into the buffer of a parameter.",
         "an update in place of a copy of p.",
         "an update in place of parameter p, which is not donated.",
     ),

@@ -9,7 +9,7 @@ verifier lets that pass: such a constant stands for its value, and the copy is n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from hloproof.claims.asynchronous.hazard_checks import scene_of, unknown_starts
@@ -61,8 +61,24 @@ def hazard_constant(context: Context) -> Iterator[Judgement]:
             elif lies is not None:
                 said = _told(local, write, lies)
             problems[write.writer] = problems.get(write.writer) or said
+        if local.computation is context.chains.module.entry:
+            problems |= _given_elsewhere(local, kept)
         for name, problem in problems.items():
             yield judged("hazard-constant", HloPosition(local.computation.name, name), problem, note=notes.get(name))
+
+
+def _given_elsewhere(local: LocalBuffers, kept: Mapping[Spot, _Kept]) -> dict[str, str | None]:
+    """Results that the module puts into the buffer of a parameter, and that lie in one of these arrays."""
+    out: dict[str, str | None] = {}
+    for output, parameter, _ in local.buffers.declared_by_module():
+        spot = (output.instruction, output.index)
+        lies = kept.get(local.version.get(spot, spot))
+        if lies is not None:
+            what = "a constant" if lies.is_constant else "a parameter that is not donated"
+            out[spot[0]] = (
+                f"the result in the buffer of {parameter} lies in {lies.made.name}, {what}\n  mended by a copy"
+            )
+    return out
 
 
 def _all_returned(computations: Iterable[LocalBuffers], entry: _Entry) -> _Returned:

@@ -297,9 +297,12 @@ def overwrite_hazards(scene: Scene) -> Iterator[Judgement]:
             # The same check under two names: users who donate a buffer want to hear of that one.
             claim = "hazard-donation" if buffer in donated else "hazard-overwrite"
             uses = readers.get(buffer, [])
-            others = tuple(version for version in found if version in needed)
+            in_entry = local.computation.name == scene.buffers.module.entry_name
+            given = [version for version in found if in_entry and local.made(version) < 0]
             for version in found:
-                problem = _overwritten(local, scene.orders(local.computation), version, found, others, uses, live_out)
+                problem = _overwritten(local, scene.orders(local.computation), version, found, needed, uses, live_out)
+                if version in given[1:]:
+                    problem = problem or f"{_spot(given[0])} and {_spot(version)} are two parameters in one buffer"
                 yield judged(claim, HloPosition(local.computation.name, version[0]), problem)
 
 
@@ -350,7 +353,7 @@ def _overwritten(
     orders: Orders,
     version: Spot,
     found: tuple[Spot, ...],
-    needed: tuple[Spot, ...],
+    needed: set[Spot],
     reads: list[tuple[str, Spot]],
     live_out: set[Spot],
 ) -> str | None:
@@ -363,9 +366,11 @@ def _overwritten(
         return None
     opening = None if made < 0 else version[0]
     for other in found:
-        # Two parts of one result, made at one time: said once, at the first of them.
-        if made == local.made(other) and other > version and other in needed:
-            return f"{_spot(version)} and {_spot(other)} lie in one buffer, and both are needed"
+        # Two parts of one result, made at one time: said once, at the first of those that are needed. What nobody needs
+        # is written all the same, but for parameters.
+        written = made >= 0 and other != version and other[1][:1] != (UNSEEN,)
+        if made == local.made(other) and (other > version if other in needed else written):
+            return f"{_spot(version)} and {_spot(other)} lie in one buffer, and both are made there"
         # Parameters are there before anything runs.
         if local.made(other) < 0 or not orders.between(opening, other[0], ()):
             continue
