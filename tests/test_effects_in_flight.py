@@ -517,7 +517,9 @@ PARTLY_UNKNOWN: Final = frozenset(
 
 def _refuted(text: str) -> set[str]:
     said = list(judge(parse_module(text), lambda c: c.startswith(("hazard", "async")), lambda c: False))
-    assert {j.found.verdict.value for j in said} <= {"proved", "refuted"}
+    # Of a constant that a turn leaves in a state it is not known that it may lie there.
+    known = [j for j in said if "returns the constant" not in (j.found.reason or "")]
+    assert {j.found.verdict.value for j in known} <= {"proved", "refuted"}
     return {j.claim for j in said if j.problem is not None}
 
 

@@ -243,3 +243,21 @@ def test_what_is_returned_where_a_parameter_is_donated_lies_there(
     claims = ("hazard-donation", "hazard-constant")
     assert "refuted" in set[str]().union(*(_said(_donated(*broken), c) for c in claims))
     assert set[str]().union(*(_said(_donated(*sound), c) for c in claims)) <= {"proved"}
+
+
+def _branches(one: str, other: str) -> str:
+    return (
+        f"{_HEAD}one {{\n p = f32[2] parameter(0)\n ROOT r = f32[2] {one}\n}}\n"
+        f"two {{\n p = f32[2] parameter(0)\n ROOT r = f32[2] {other}\n}}\n"
+        "ENTRY e {\n x = f32[2] parameter(0)\n b = pred[] parameter(1)\n c = f32[2] copy(x)\n"
+        " ROOT y = f32[2] conditional(b, c, c), true_computation=one, false_computation=two\n}\n"
+    )
+
+
+def test_a_constant_is_not_left_where_other_turns_and_branches_write() -> None:
+    constant = "constant({1, 2})"
+    assert _said(_branches("negate(p)", constant), "hazard-constant") == {"unknown"}
+    assert _said(_branches("negate(p)", "negate(p)"), "hazard-constant") <= {"proved"}
+    turn = _turn("", " y0 = f32[8] negate(x0)\n y1 = f32[8] OTHER\n")
+    assert _said(turn.replace("OTHER", "constant({1, 2, 3, 4, 5, 6, 7, 8})"), "hazard-constant") == {"unknown"}
+    assert _said(turn.replace("OTHER", "copy(y0)"), "hazard-constant") == {"proved"}

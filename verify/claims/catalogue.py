@@ -326,7 +326,7 @@ _ENTRIES: Final = (
         "the program that the module's header does not name in input_output_alias or buffer_donor: as an update in "
         "place, as a loop that replaces its state, by a declared alias, or within a computation that it runs. A "
         "constant that a loop is given as its first state is noted as needs-copy. Nor is such an array what the module's "
-        "input_output_alias puts into the buffer of a parameter.",
+        "input_output_alias puts into the buffer of a parameter. Where a turn or branch returns a constant is unknown.",
         "an update in place of a copy of p.",
         "an update in place of parameter p, which is not donated.",
     ),

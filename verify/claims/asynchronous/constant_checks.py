@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hloproof.claims.asynchronous.hazard_checks import scene_of, unknown_starts
 from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement, judged
 from hloproof.models.dataflow.accesses import UNSEEN, InPlaceWrite, Spot
-from hloproof.models.dataflow.value_flow import HloPosition, called
+from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.dataflow.versions import LocalBuffers
 from hloproof.models.hlo.attributes import Aliasing, BufferDonor
 from hloproof.models.hlo.module import Computation, Instruction, Module
@@ -63,8 +63,22 @@ def hazard_constant(context: Context) -> Iterator[Judgement]:
             problems[write.writer] = problems.get(write.writer) or said
         if local.computation is context.chains.module.entry:
             problems |= _given_elsewhere(local, kept)
-        for name, problem in problems.items():
-            yield judged("hazard-constant", HloPosition(local.computation.name, name), problem, note=notes.get(name))
+        left = _left_in_place(local, returned)
+        for name in dict.fromkeys((*problems, *left)):
+            place = HloPosition(local.computation.name, name)
+            yield judged("hazard-constant", place, problems.get(name), left.get(name), note=notes.get(name))
+
+
+def _left_in_place(local: LocalBuffers, returned: _Returned) -> dict[str, str]:
+    """Loops and conditionals of which a body returns a constant: their results lie in buffers of their own, which other
+    turns and branches write, and constants do not."""
+    out: dict[str, str] = {}
+    for i in local.computation.instructions:
+        names = {"while": (called(i, "body"),), "conditional": branches(i)}.get(i.opcode, ())
+        for (body, _), lies in returned.items():
+            if body in names and lies.is_constant:
+                out[i.name] = f"{body} returns the constant {lies.made.name} where {i.name} has a buffer of its own"
+    return out
 
 
 def _given_elsewhere(local: LocalBuffers, kept: Mapping[Spot, _Kept]) -> dict[str, str | None]:
