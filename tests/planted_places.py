@@ -76,6 +76,22 @@ _NUMBERS: Final = entry(
 }
 """,
 )
+_HELD: Final = entry("""%a = V parameter(0)
+  %x = b(f32[4,2]{1,0}) custom-call(%a), custom_call_target="CreateBuffer"
+  %t = (b(f32[4,2]{1,0}), V) tuple(%x, %a)
+  %g = b(f32[4,2]{1,0}) get-tuple-element(%t), index=0
+  ROOT %o = V custom-call(%g), custom_call_target="foo\"""")
+
+
+def _held(layout: str) -> str:
+    """The buffer under another name, which says another layout."""
+    return _HELD.replace("%g = b(f32[4,2]{1,0})", f"%g = b(f32[4,2]{{{layout}}})")
+
+
+_HIDDEN: Final = entry("""%a = V parameter(0)
+  %s = ((V), b(V), s32[]) custom-call-start(%a), custom_call_target="foo"
+  %d = b(V) custom-call-done(%s)
+  ROOT %o = V custom-call(%d), custom_call_target="bar\"""")
 
 
 def _without(name: str) -> Callable[[str], str]:
@@ -90,6 +106,14 @@ def _without(name: str) -> Callable[[str], str]:
     return edit
 
 
+BUFFERS: Final = [
+    Planted("a buffer under another order of its elements", _held("0,1"), sound=_HELD),
+    Planted("a buffer under other tiles", _held("1,0:T(2,2)"), sound=_HELD),
+    Planted("a buffer in another memory", _held("1,0:S(1)"), sound=_HELD),
+    Planted("a buffer in no memory of its layout", _HELD.replace("{1,0}", "{1,0:S(1)}"), sound=_HELD),
+    Planted("a hidden buffer that lies nowhere", _HIDDEN, edit=_without("s{1}"), comes_to="unknown"),
+]
+
 PLACES: Final = [
     Planted("an array in flight that lies nowhere", _FLIGHTS, edit=_without("mid")),
     Planted("a table in flight that lies nowhere", _RETURNED, edit=_without("t{}"), comes_to="proved"),
@@ -97,6 +121,7 @@ PLACES: Final = [
     Planted("two flights over one another", _FLIGHTS, (("mid", "mid3"),)),
     Planted("a flight over its own context", _FLIGHTS, (("mid", "s{2}"),)),
     Planted("a result over what another device reads", _EXCHANGED, _OVER, comes_to="unknown"),
+    *BUFFERS,
     Planted("what is read in what is applied", _UNREAD, (("thp", "thv"),), (("thu", "thv"),)),
     Planted(
         "two constants in what is applied",

@@ -195,6 +195,11 @@ MEMORIES = [
     ("f32[5]{0}", "same f32[4]{0}", "unknown"),
     # Which bits of a dynamic size belong to elements is known at run time.
     ("f32[<=8]{0}", "bitcast f32[8]{0}", "unknown"),
+    # Where compilers keep the size beside the elements, these are 36 bytes.
+    ("f32[<=8]{0}", "bytes 32", "unknown"),
+    ("f32[<=8]{0}", "bytes 36", "unknown"),
+    ("f32[<=8]{0}", "xla-bytes 32", "proved"),
+    ("f32[<=8]{0}", "data-bytes 32", "proved"),
     # XLA's sum has no meaning where the first tile combines dimensions.
     ("f32[3,5]{1,0:T(*,4)}", "xla-bytes 64", "unknown"),
     ("f32[3,5]{1,0:T(*,4)}", "bytes 64", "proved"),

@@ -337,6 +337,46 @@ ENTRY %main (a: f32[32]) -> (f32[32], f32[16]) {
     assert [str(r.verdict) for r in found] == ["unknown"]
 
 
+def test_a_reducer_with_a_loop_is_unknown() -> None:
+    """What the loop makes has no places in the plan: that each value has one was proved."""
+    hlo = """HloModule m, is_scheduled=true
+
+%again (c: f32[]) -> pred[] {
+  %c = f32[] parameter(0)
+  ROOT %less = pred[] compare(%c, %c), direction=LT
+}
+
+%turn (s: f32[]) -> f32[] {
+  %s = f32[] parameter(0)
+  ROOT %n = f32[] negate(%s)
+}
+
+%step (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  %sum = f32[] add(%x, %y)
+  ROOT %r = LAST
+}
+
+ENTRY %main (a: f32[8], z: f32[]) -> f32[] {
+  %a = f32[8]{0} parameter(0)
+  %z = f32[] parameter(1)
+  ROOT %o = f32[] reduce(%a, %z), dimensions={0}, to_apply=%step
+}
+"""
+    plan = """BufferAssignment:
+allocation 0: size 32, parameter 0, shape |f32[8]| at ShapeIndex {}:
+ value: <0 a @0> (size=32,offset=0): f32[8]{0}
+allocation 1: size 4, parameter 1, shape |f32[]| at ShapeIndex {}:
+ value: <1 z @0> (size=4,offset=0): f32[]
+allocation 2: size 4, output shape is |f32[]|, maybe-live-out:
+ value: <2 o @0> (size=4,offset=0): f32[]
+"""
+    loop = hlo.replace("LAST", "f32[] while(%sum), condition=%again, body=%turn")
+    assert {str(r.verdict) for r in judged(loop, plan)} == {"unknown"}
+    assert {str(r.verdict) for r in judged(hlo.replace("LAST", "f32[] negate(%sum)"), plan)} == {"proved"}
+
+
 FOLDED = """HloModule folded, is_scheduled=true
 
 %add (p: f32[], q: f32[]) -> f32[] {

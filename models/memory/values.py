@@ -40,7 +40,8 @@ class HloValue:
 
 
 class HloValues:
-    """The values of one module. Raises NotModelled where two instructions have one name."""
+    """The values of one module. Raises NotModelled where two instructions have one name, and where what is applied to
+    single elements has loops, branches or calls."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
@@ -60,6 +61,8 @@ class HloValues:
         self._value: dict[Key, Key] = {}
         for name in self.rooms:
             for i in module.by_name[name].instructions:
+                if i.opcode in CALLS and self.rooms[name] == "applied":
+                    raise NotModelled(f"{i.name} runs computations for each single element that {name} is applied to")
                 for at in positions(i.shape):
                     self._origins[i.name, at] = self._origin(name, i, at)
         self._flying = {n for n, callers in self.callers.items() if all(c.opcode not in CALLS for c in callers)}

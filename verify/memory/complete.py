@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement, same_shape
-from hloproof.memory.plan import Plan, bytes_needed, judged, where
+from hloproof.memory.plan import Plan, array_of, bytes_needed, judged, where
 from hloproof.models.dataflow.alias_classes import positions, shape_at
 from hloproof.models.dataflow.async_chain import AsyncChains, link_of
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.hlo.text.shapes import print_shape
 from hloproof.models.layouts.physical import layout_of
 from hloproof.models.memory.assignment import Allocation, Key, Slice, place_text
@@ -84,7 +83,7 @@ def _hidden_results(plan: Plan) -> list[str]:
         sugared = link is not None and link.role == "start" and link.form == "sugared"
         if sugared and AsyncChains.runs(i) is None:
             results = [(name, at) for at in positions(i.shape) if at[:1] == (1,)]
-            arrays = [key for key in results if isinstance(shape_at(i.shape, key[1]), ArrayShape)]
+            arrays = [key for key in results if array_of(shape_at(i.shape, key[1]))]
             if any(plan.slice(key) is None for key in arrays):
                 names.append(name)
     return names
@@ -230,9 +229,10 @@ def _size_problem(plan: Plan, s: Slice, value: HloValue) -> str | None:
             f"{name} is in memory space {s.colour}, its allocation {allocation.number} in {allocation.colour} "
             f"(plan lines {s.line} and {allocation.line})"
         )
-    if isinstance(value.shape, ArrayShape) and layout_of(value.shape).memory_space != allocation.colour:
+    array = array_of(value.shape)
+    if array is not None and layout_of(array).memory_space != allocation.colour:
         return (
-            f"the layout of {name} names memory space {layout_of(value.shape).memory_space}, its allocation "
+            f"the layout of {name} names memory space {layout_of(array).memory_space}, its allocation "
             f"{allocation.number} is in {allocation.colour} (plan lines {s.line} and {allocation.line})"
         )
     return None

@@ -47,6 +47,12 @@ def bytes_needed(shape: Shape) -> int:
             return size + layout.dynamic_prefix_bytes
 
 
+def array_of(shape: Shape | None) -> ArrayShape | None:
+    """The array that lies in memory: the shape itself, or what a buffer `b(...)` holds; None for tables and tokens."""
+    inner = shape.inner if isinstance(shape, BufferShape) else shape
+    return inner if isinstance(inner, ArrayShape) else None
+
+
 def laid_out_alike(a: Shape | None, b: Shape | None) -> bool:
     """Arrays of one type and of equal sizes, whose elements lie at equal offsets. In which memory is another question;
     whether sizes may be smaller, too. Raises NotModelled."""

@@ -136,6 +136,8 @@ SIZELESS: Final = frozenset({"element-bits"})
 def _number(word: str, spec: LayoutSpec, shape: ArrayShape, prove: Prove) -> Iterator[Found]:
     if word in _OF_MEMORY:
         check_no_metadata(shape)
+    if word == "bytes" and shape.is_dynamic:  # XLA's ArraySize, `xla-bytes`, leaves them out
+        raise NotModelled("bytes of memory with the sizes of dynamic dimensions beside the data")
     measured, said = _MEASURED[word](shape), dict(spec.numbers)[word]
     if measured is None:
         raise NotModelled("a size that XLA does not define")
