@@ -88,6 +88,25 @@ def _held(layout: str) -> str:
     return _HELD.replace("%g = b(f32[4,2]{1,0})", f"%g = b(f32[4,2]{{{layout}}})")
 
 
+_AFTERWARDS: Final = entry(
+    """%a = f32[] parameter(0)
+  %x = f32[] negate(%a)
+  %l = f32[] while(%x), condition=%more, body=%half
+  ROOT %o = f32[] abs(%l)""",
+    "a: f32[]",
+    "f32[]",
+    other="""%more (m: f32[]) -> pred[] {
+  %m = f32[] parameter(0)
+  ROOT %less = pred[] compare(%m, %m), direction=LT
+  %unread = f32[] negate(%m)
+}
+
+%half (h: f32[]) -> f32[] {
+  %h = f32[] parameter(0)
+  ROOT %n = f32[] negate(%h)
+}
+""",
+)
 _HIDDEN: Final = entry("""%a = V parameter(0)
   %s = ((V), b(V), s32[]) custom-call-start(%a), custom_call_target="foo"
   %d = b(V) custom-call-done(%s)
@@ -122,6 +141,7 @@ PLACES: Final = [
     Planted("a flight over its own context", _FLIGHTS, (("mid", "s{2}"),)),
     Planted("a result over what another device reads", _EXCHANGED, _OVER, comes_to="unknown"),
     *BUFFERS,
+    Planted("what is made after the condition's result", _AFTERWARDS, (("less", "unread"),)),
     Planted("what is read in what is applied", _UNREAD, (("thp", "thv"),), (("thu", "thv"),)),
     Planted(
         "two constants in what is applied",
