@@ -322,6 +322,10 @@ _FLYING: Final = _steps(
 )
 _NAMED: Final = _FLYING.replace(", output_to_operand_aliasing={{}: OPERAND}", "")
 
+_CALLED: Final = entry("""%a = V parameter(0)
+  %x = V negate(%a)
+  %y = V custom-call(%x), custom_call_target="foo", output_to_operand_aliasing={{}: (0, {})}
+  ROOT %o = V negate(%y)""")
 CLAUSES: Final = [
     Planted("a copy that ends in one branch", _ONE_END, _OVER, comes_to="unknown", sound=_BOTH_END),
     Planted("a copy that a loop carries on for ever", _WITHOUT_END, comes_to="unknown", sound=_COPIES),
@@ -406,6 +410,11 @@ CLAUSES: Final = [
             sound=_NAMED,
         )
         for operand in ("(7, {})", "(-1, {})", "(0, {3})")
+    ),
+    Planted(
+        "an alias of a result that is not there",
+        _CALLED.replace("{{}: (0", "{{3}: (0"),
+        sound=_CALLED.replace(", output_to_operand_aliasing={{}: (0, {})}", ""),
     ),
     Planted("both operands of a reducer", _REDUCED, (("th0", "th1"),), (("th0", "th2"),)),
     Planted("the result of a reducer", _REDUCED, (("th2", "th3"),), (("th1", "th3"),)),
