@@ -8,9 +8,10 @@ import ast
 import gzip
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from types import SimpleNamespace
+from typing import Any, Final
 
 import pytest
 from memory_cases import CHAIN, CHAIN_PLAN
@@ -18,6 +19,9 @@ from small_modules import ADD, BAD, ONE
 
 import hloproof
 from hloproof.cli import run
+from hloproof.fuzz import campaign
+from hloproof.fuzz.mutation import mutants
+from hloproof.fuzz.state import State
 from hloproof.library.jax_programs import validate_dumps
 from hloproof.pipeline.folders import BESIDE, entries
 from hloproof.pipeline.sources import SUFFIXES
@@ -221,3 +225,23 @@ def test_no_command_has_a_second_way_from_verdicts_to_a_status() -> None:
         tree = ast.parse(file.read_text("utf-8"))
         own = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and getattr(n.value, "id", "") == "Exit"}
         assert file.stem in SAYS_ITSELF or not own - {"OK"}, f"{file.name} names {own}"
+
+
+@pytest.mark.parametrize(("tried", "status"), [(0, Exit.UNKNOWN), (3, Exit.OK)])
+def test_a_campaign_in_which_nothing_was_tried_is_no_success(
+    tried: int, status: Exit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time was over before the first example: all of nothing held, and the score was 100%."""
+
+    def ran(state: State, *_: object) -> list[object]:
+        state.examples["maps"] = tried
+        return []
+
+    def scored(chosen: Sequence[Any], *given: Any) -> None:
+        given[-1].caught += [(site, "x", 0.0) for site in chosen[:tried]]
+
+    monkeypatch.setattr(campaign, "run", ran)
+    monkeypatch.setattr(mutants, "explored", lambda *_, **__: SimpleNamespace(failing=[]))
+    monkeypatch.setattr(mutants, "run", scored)
+    assert run(["fuzz", "maps", "--state", "c", "--time", "1", "-j", "1"]) == status
+    assert run(["fuzz", "--mutants", "--sample", "3", "--time", "1", "-j", "1"]) == status

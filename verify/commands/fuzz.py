@@ -118,6 +118,9 @@ def command(
         say(line)
     for failure in new:
         say(f"new failure of {failure.target}: {failure.cause}: {failure.message}")
+    if not (new or still or kept.examples.total()):
+        say("nothing was tried within the time", err=True)
+        return int(Exit.UNKNOWN)
     return int(Exit.REFUTED if new or still else Exit.OK)
 
 
@@ -156,7 +159,7 @@ def _cluster(address: str) -> tuple[Callable[[int], Executor], int]:
 def _mutants(
     count: int | None, files: tuple[str, ...], seed: int, jobs: int, seconds: float | None, with_equivalent: bool
 ) -> int:
-    """Prints the score; refuted when it is under 98%."""
+    """Prints the score; refuted when it is under 98%, unknown where nothing was tried."""
     from hloproof.fuzz.mutation import mutants
 
     unknown = [f for f in files if f not in mutants.watched()]
@@ -179,6 +182,9 @@ def _mutants(
     except KeyboardInterrupt:
         say(f"interrupted: {score.done} of {len(chosen)} mutants were tried", err=True)
         ending = Exit.INTERRUPTED
+    if ending is None and not score.done:  # of nothing all is noticed
+        say("nothing was tried within the time", err=True)
+        ending = Exit.UNKNOWN
     for line in mutants.lines(score):
         say(line)
     return int(ending or (Exit.OK if score.percent >= 98 else Exit.REFUTED))
