@@ -29,6 +29,7 @@ from planted_plans import PLANTED
 from planted_rounds import ROUNDS
 from test_false_proofs_layouts import RIGHT, WRONG
 from test_false_proofs_maps import CHOSEN, COPY, P4, SLICES
+from test_tensor_rules import DIVIDED
 
 from hloproof.cli import run
 
@@ -560,6 +561,12 @@ _TWO: Final = (
 
 TENSORS: Final = [
     _tensors(
+        DIVIDED.format("-2", "", "-1"),
+        DIVIDED.format("2", "", "1"),
+        "quotients of quotients by what is below 0, by a law for divisors above 0",
+        _FALSE,
+    ),
+    _tensors(
         f"{_TAKEN}and(Q, and(compare(A, 0, direction=GT), compare(multiply(A, 4), 1, direction=LT))) => and(P, Q)",
         f"{_TAKEN}Q => not(P)",
         "a truth that a select takes beside 1, once a number over the denominator of the others",
@@ -597,7 +604,7 @@ TENSORS: Final = [
     ),
     _tensors(
         "A: [n]\nA => slice(A, start=[0 * (n floordiv p)], limit=[n])",
-        "A: [n]\nwhen p != 0\nA => slice(A, start=[0 * (n floordiv p)], limit=[n])",
+        "A: [n]\nwhen p >= 1\nA => slice(A, start=[0 * (n floordiv p)], limit=[n])",
         "a start of the right side that is divided by 0",
         _FALSE,
     ),

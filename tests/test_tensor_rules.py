@@ -174,7 +174,25 @@ STEPS = (
 TWO_OF_THREE = "P: [p, 3]  Q: [p, 3]  W: [p * 2, 2]\n"
 THREES = "reshape(reshape(concatenate(P, Q, dim=1), shape=[p, 2, 3]), shape=[p * 2, 3])"
 BOTH = "lhs_contract=[0, 1], rhs_contract=[0, 1]"
+DIVIDED = (
+    "A: [n]\nwhen s >= 1, 0 <= m, 0 <= (y floordiv {0}) floordiv s, (y floordiv {0}) floordiv s + m <= n{1}\n"
+    "slice(A, start=[((y floordiv 2) floordiv {2}) floordiv s], limit=[((y floordiv 2) floordiv {2}) floordiv s + m])"
+    " => slice(A, start=[(y floordiv {0}) floordiv s], limit=[(y floordiv {0}) floordiv s + m])"
+)
+_PARTS = "reshape(broadcast(A, shape=[n, s], dims=[0]), shape=[n * s])"
+DIVIDED_AS_A_PLACE = (
+    "A: [n]\nwhen s >= 1, 0 <= y floordiv (2 * t), y floordiv (2 * t) < n * s{}\n"
+    f"reshape(slice({_PARTS}, start=[(y floordiv 2) floordiv t], limit=[(y floordiv 2) floordiv t + 1]), shape=[]) =>"
+    f" reshape(slice({_PARTS}, start=[y floordiv (2 * t)], limit=[y floordiv (2 * t) + 1]), shape=[])"
+)
 FALSE_PROOFS = {
+    "quotients by what is below 0": DIVIDED.format("(2 * t)", ", t <= -1", "t"),
+    "quotients by a number below 0": DIVIDED.format("-2", "", "-1"),
+    "a position that was divided by what is below 0": DIVIDED_AS_A_PLACE.format(", t <= -1"),
+    "a divisor is shown to be no less than 0 by nothing that it was divided with": "A: [(y floordiv 2) floordiv t]\n"
+    "devices p\nwhen p == 1, t * t == 1, y == t, 2 * m == 1 - t\n"
+    "slice(reduce-scatter(A, dim=0, op=add), start=[0], limit=[m]) => "
+    "broadcast(0, shape=[m], dims=[])",
     "a sum over all but the last": "A: [n + 1]\n"
     "reduce(slice(A, start=[0], limit=[n]), dims=[0], op=add) => reduce(A, dims=[0], op=add)",
     "a sum over all pairs but the last": "A: [n, m]\nwhen n >= 1, m >= 1\n"
@@ -461,6 +479,9 @@ def test_what_is_false_is_not_proved(body: str) -> None:
 
 
 TRUE_TWINS = {
+    "quotients by what is above 0": DIVIDED.format("(2 * t)", ", t >= 1", "t"),
+    "quotients by a number above 0": DIVIDED.format("2", "", "1"),
+    "a position that was divided by what is above 0": DIVIDED_AS_A_PLACE.format(", t >= 1"),
     "a sum over all": "A: [n + 1]\n"
     "reduce(slice(A, start=[0], limit=[n + 1]), dims=[0], op=add) => reduce(A, dims=[0], op=add)",
     "a sum over all pairs": "A: [n, m]\n"

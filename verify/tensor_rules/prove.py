@@ -10,13 +10,21 @@ from time import monotonic
 from typing import Final
 
 from hloproof.engines.door import HOW, How
-from hloproof.logic.formula import FALSE
+from hloproof.logic.formula import FALSE, le
 from hloproof.models.expressions.expr import Var
 from hloproof.models.tensor_rules.rule import Call, NumberKind, TensorRule
 from hloproof.tensor_rules.equality import TermEquality
 from hloproof.tensor_rules.facts import Facts, RuleTimeOver
 from hloproof.tensor_rules.laws import LawUses, noted
-from hloproof.tensor_rules.operations.meaning import Meaning, RuleIndex, Symbolic, conditions, declared_sizes
+from hloproof.tensor_rules.operations.meaning import (
+    Meaning,
+    RuleIndex,
+    Symbolic,
+    conditions,
+    declared_sizes,
+    divides,
+    written_divisors,
+)
 from hloproof.tensor_rules.operations.table import read
 from hloproof.tensor_rules.pieces import ranges
 from hloproof.tensor_rules.ranks import larger_ranks_open, ranks
@@ -138,6 +146,12 @@ def _at_rank(rule: TensorRule, rank: int, kind: NumberKind, facts: Facts, kept: 
     _alike(rule, left, right)
     held = conditions(m)
     given = (*declared_sizes(m), *m.wellformed[:asked], *(held[n] for n in kept))
+    # Terms are built by laws of digits for divisors above 0. What they made of sizes is not asked whether they hold.
+    plain = (f for f in m.wellformed[:asked] if not divides(f))
+    signs = (*declared_sizes(m), *(held[n] for n in kept), *plain)
+    for divisor in written_divisors(m):
+        if not facts.follows(signs, le(0, divisor)):
+            return _Shown(f"a divisor that may be negative: {to_words(le(0, divisor))} is not shown")
     met = facts.ask(given, FALSE).verdict
     if met == "proved":
         return _Shown(vacuous=True)

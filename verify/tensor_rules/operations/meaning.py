@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Final
 
 from hloproof.elements.movement import Cases, Test
-from hloproof.logic.formula import TRUE, Compare, Formula, conj, disj, eq, le, lt, ne
+from hloproof.logic.formula import TRUE, Compare, Formula, atoms, conj, disj, eq, le, lt, ne
 from hloproof.models.errors import InputError
 from hloproof.models.expressions.expr import Binary, Const, Expr, Var, lift, postorder, substitute
 from hloproof.models.tensor_rules.rule import Call, Comparison, GroupEntry, Name, TensorRule
@@ -18,6 +19,7 @@ from hloproof.tensor_rules.digits import canonical
 from hloproof.tensor_rules.operations.arithmetic import Sym
 from hloproof.tensor_rules.terms import Cond, Term
 
+_DIVISIONS: Final = ("floordiv", "ceildiv", "mod")
 RuleIndex = tuple[tuple[Expr, ...], ...]
 """One expression per dimension, dimensions in groups."""
 
@@ -166,9 +168,27 @@ class Meaning:
 def divisors_of(e: Expr) -> Iterator[Formula]:
     """That no divisor in the expression is 0."""
     for node in postorder(e):
-        divides = isinstance(node, Binary) and node.op in ("floordiv", "ceildiv", "mod")
-        if isinstance(node, Binary) and divides and not (isinstance(node.rhs, Const) and node.rhs.value):
+        is_division = isinstance(node, Binary) and node.op in _DIVISIONS
+        if isinstance(node, Binary) and is_division and not (isinstance(node.rhs, Const) and node.rhs.value):
             yield ne(node.rhs, 0)
+
+
+def written_divisors(m: Meaning) -> list[Expr]:
+    """What a rule itself divides by, at the rank of the meaning; constants above 0 are left out."""
+    rule = m.rule
+    entries = [e for _, listed in rule.tensors for e in listed] + list(rule.side_entries())
+    written = [e for entry in entries for e in m.members(entry)]
+    written += [] if rule.devices is None else [rule.devices]
+    compared = (atom for condition in conditions(m) for atom in atoms(condition))
+    written += [e for atom in compared for e in (atom.lhs, atom.rhs)]
+    found = (node for e in written for node in postorder(e) if isinstance(node, Binary) and node.op in _DIVISIONS)
+    return list(dict.fromkeys(n.rhs for n in found if not (isinstance(n.rhs, Const) and n.rhs.value > 0)))
+
+
+def divides(formula: Formula) -> bool:
+    """Whether a quotient or remainder stands in the formula."""
+    sides = (e for atom in atoms(formula) for e in (atom.lhs, atom.rhs))
+    return any(isinstance(node, Binary) and node.op in _DIVISIONS for e in sides for node in postorder(e))
 
 
 def _declared_each(rule: TensorRule) -> frozenset[str]:
