@@ -254,7 +254,7 @@ WITH_ADD = "    HloModule m\n" + "".join(f"    {line}\n" for line in ADD.splitli
 
 def squared(result: str, *sizes: str, parameter: str = "f32[4,4]") -> str:
     """A module that sets sizes one after the other: the name of each with its shape, what it is set to, and where."""
-    lines = ["three = s32[] constant(3)", "z = f32[] constant(0)"]
+    lines = ["three = s32[] constant(3)", "zero = s32[] constant(0)", "z = f32[] constant(0)"]
     before = "p"
     for size in sizes:
         shape, value, dimension = size.split()
@@ -267,6 +267,14 @@ ROWS, COLUMNS, BOTH = "f32[<=4,4]", "f32[4,<=4]", "f32[<=4,<=4]"
 TURNED = f"{COLUMNS} transpose({{}}), dimensions={{{{1,0}}}}"
 KEPT = f"{BOTH} negate({{}})"
 PAIR = "(f32[<=4], f32[<=4]) tuple(a, b)"
+EMPTY_PAIR = f"({BOTH}, {BOTH}) tuple(a, {{}})"
+EMPTY = "\n".join(
+    (
+        f"e = {ROWS} set-dimension-size(p, zero), dimensions={{0}}",
+        f"    a = {BOTH} set-dimension-size(e, n), dimensions={{1}}",
+        f"    b = {BOTH} set-dimension-size(e, m), dimensions={{1}}",
+    )
+)
 TWO_SIZES = (
     "three = s32[] constant(3)\n    a = f32[<=4] set-dimension-size(p, {}), dimensions={{0}}\n"
     "    b = f32[<=4] set-dimension-size(p, {}), dimensions={{0}}"
@@ -298,6 +306,11 @@ LENGTHS += [
      WITH_ADD + set_sizes(PADDED.format("0_0_1"), NONE_READ.format("rows"), "f32[<=3,<=3]") + "    }\n", "unknown"),
     # Of an array of a fixed size nobody says which of the two sizes the sum has.
     (set_sizes("f32[<=4] add(s, p)", SET.format("two")), set_sizes("f32[<=4] add(s, p)", SET.format("two")), "unknown"),
+    # Arrays without elements have sizes too, and nothing is read that would show it.
+    (squared(KEPT, f"{ROWS} zero 0", f"{BOTH} n 1"), squared(KEPT, f"{ROWS} zero 0", f"{BOTH} n 1"), "proved"),
+    (squared(KEPT, f"{ROWS} zero 0", f"{BOTH} n 1"), squared(KEPT, f"{ROWS} zero 0", f"{BOTH} m 1"), "unknown"),
+    (set_sizes(EMPTY_PAIR.format("a"), f"zero = s32[] constant(0)\n    {EMPTY}", "f32[4,4]"),
+     set_sizes(EMPTY_PAIR.format("b"), f"zero = s32[] constant(0)\n    {EMPTY}", "f32[4,4]"), "unknown"),
 ]  # fmt: skip
 
 
@@ -313,6 +326,7 @@ ADDED, TURNED_P = "a = f32[<=3] add({}, {})", "t = f32[<=3,<=3] transpose(p), di
 SUMMED = "r = f32[] reduce({}, z), dimensions={{0}}, to_apply=add"
 ADDED_TWICE = "a = f32[<=3,<=3] add({})\n    b = f32[<=3,<=3] add(a, v)"
 SUMMED_ALL = "r = f32[] reduce(b, z), dimensions={0,1}, to_apply=add"
+NO_ROWS = "o = s32[] constant(0)\n    s = f32[<=3,<=3] set-dimension-size({}, o), dimensions={{0}}"
 FIVE = "r = f32[<=5] set-dimension-size(f, n), dimensions={0}"
 LEFT_OUT = (
     "m = s32[] constant({...})",
@@ -331,6 +345,10 @@ LENGTHS += [
     (given(SUMMED.format("q")), given(SUMMED.format("w")), "refuted"),
     (given("r = f32[<=3] reduce(p, z), dimensions={1}, to_apply=add"),
      given("r = f32[<=3] reduce(p, z), dimensions={0}, to_apply=add"), "unknown"),
+    (given(NO_ROWS.format("p"), "r = f32[<=3,<=3] copy(s)"), given(NO_ROWS.format("p"), "r = f32[<=3,<=3] negate(s)"),
+     "proved"),
+    (given(NO_ROWS.format("p"), "r = f32[<=3,<=3] copy(s)"), given(TURNED_P, NO_ROWS.format("t"),
+        "r = f32[<=3,<=3] copy(s)"), "unknown"),
     # What is added has one size, whichever of the operands is asked for it.
     (given(ADDED.format("q", "w"), SUMMED.format("a")), given(ADDED.format("w", "q"), SUMMED.format("a")), "proved"),
     (given(ADDED.format("q", "w"), SUMMED.format("a")), given(ADDED.format("q", "q"), SUMMED.format("a")), "refuted"),
