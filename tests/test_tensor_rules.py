@@ -15,6 +15,7 @@ from hloproof.models.hlo.parser import parse_module
 from hloproof.models.tensor_rules.rule import TensorRule
 from hloproof.models.tensor_rules.text import parse_tensor_rules
 from hloproof.results.verdict import Verdict
+from hloproof.tensor_rules import prove
 from hloproof.tensor_rules.instances import difference, instances
 from hloproof.tensor_rules.judge import check_tensor_rule, instance_texts
 from hloproof.tensor_rules.prove import prove_rule
@@ -559,7 +560,26 @@ def test_no_sizes_meet_conditions_at_any_rank() -> None:
     assert check_tensor_rule(rule(never)).verdict is Verdict.VACUOUS  # though of no dimensions all are met
 
 
-def test_a_condition_that_more_dimensions_need_is_needed() -> None:
+_TURNED_TWICE = "reverse(reverse(A, dims=[0]), dims=[0]) => A"
+WRITTEN_DIVISORS = {
+    "in a declared size": "A: [n floordiv t]\nwhen n >= 0{}\n" + _TURNED_TWICE,
+    "in a condition": "A: [n]\nwhen n floordiv t >= 0{}\n" + _TURNED_TWICE,
+    "in an attribute": "A: [n]\nwhen n >= 0{}\nA => slice(A, start=[0 * (n floordiv t)], limit=[n])",
+    "in the count of devices": "A: [n]\ndevices p floordiv t\nwhen n >= 0{}\n" + _TURNED_TWICE,
+    "rounded up": "A: [n]\nwhen n ceildiv t >= 0{}\n" + _TURNED_TWICE,
+    "of a remainder": "A: [n]\nwhen n mod t >= 0{}\n" + _TURNED_TWICE,
+}
+
+
+@pytest.mark.parametrize("body", WRITTEN_DIVISORS.values(), ids=WRITTEN_DIVISORS)
+def test_each_written_divisor_is_asked_for_its_sign(body: str) -> None:
+    unsigned, signed = (check_tensor_rule(rule(body.format(also))) for also in (", t != 0", ", t >= 1"))
+    assert unsigned.verdict is Verdict.UNKNOWN and "a divisor that may be negative: 0 <= t" in (unsigned.reason or "")
+    assert signed.verdict is Verdict.PROVED, signed.reason
+
+
+def test_a_condition_that_more_dimensions_need_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prove, "NEEDLESS_SECONDS", 600.0)
     covered = "dynamic-update-slice(dynamic-update-slice({}, U, start=[0...]), V, start=[a...])"
     body = (
         "A: [k...]  B: [k...]  U: [a...]  V: [b...]\nwhen (a + b == k)..., {}\n"
