@@ -356,6 +356,31 @@ CASES: Final = {
     },
     "a branch by a sum over groups of two sizes": (_counted("{{0,2,3},{1}}"), "unknown"),
     "a branch by a sum over groups of one size": (_counted("{{0,2},{1,3}}"), "proved"),
+    # Where a header does not count devices: who stands in no group of a broadcast is given zeros.
+    **{
+        f"a branch by a {made} of what is given, device 2 apart": (
+            decided(["g = s32[] parameter(1)", f"o = s32[] {made}", "q = pred[] compare(o, one), direction=EQ"], ADDS)
+            .replace(", replica_count=4", "")
+            .replace('{{0,1}}"', '{{2,1}}"'),
+            said,
+        )
+        for made, said in (("collective-broadcast(g), replica_groups={{0,1}}", "unknown"), ("negate(g)", "proved"))
+    },
+    # Groups are then of devices only where they say so.
+    **{
+        f"a sum of two of three devices{words}": (
+            module_of(
+                [
+                    *lines_of("r6 R6"),
+                    f"sum = f32[8] all-reduce(p), channel_id=9, replica_groups={{{{0,1}},{{2}}}}, to_apply=add{words}",
+                    *lines_of("s6 S6"),
+                ],
+                devices="replica_count=1",
+            ),
+            said,
+        )
+        for words, said in (("", "unknown"), (", use_global_device_ids=true", "proved"))
+    },
     "a branch by a function that asks who runs it": (_mapped("mine"), "unknown"),
     "a branch by a function of its operand": (_mapped("theirs"), "proved"),
     "a sum inside of a fusion": (_given_to("fusion(p), kind=kCustom, calls=inside"), "refuted"),

@@ -13,8 +13,9 @@ from hloproof.models.hlo.between_devices import part_of, parting
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import leaves
 
-_ALIKE: Final = frozenset({"all-reduce", "all-gather", "collective-broadcast", "copy"})
-"""What gives all devices that give it one operand one result, where their groups are of one size, in flight, too."""
+_ALIKE: Final = frozenset({"all-reduce", "all-gather", "copy"})
+"""What gives all devices that give it one operand one result, where their groups are of one size, in flight, too. A
+broadcast gives zeros to those that stand in no group."""
 _FOLLOWED: Final = frozenset({"while", "conditional", "call", "fusion"})
 """What hands back what its computations do."""
 _FUNCTIONS: Final = parting("function") | _ALIKE | _FOLLOWED | {"after-all", "add-dependency"}

@@ -80,6 +80,8 @@ class Event:
     """Of a send or recv."""
     ends: tuple[int, ...] = ()
     """What a done waits for: the numbers of the events that began it."""
+    beside: tuple[int, ...] = ()
+    """What else it may wait for: what the same start began, and others that are ended as it is."""
     within: tuple[str, ...] = ()
     """The branches, and the loops of unknown turns, that it stands in, outermost first: whether and how often it
     happens."""
@@ -114,7 +116,8 @@ class Schedule:
         """Why it is not known what these events come to."""
         self.shared: str | None = None
         """Why it is not known who is first, where the first may hold the other."""
-        self._open: set[int] = set()
+        self._open: dict[int, HloPosition] = {}
+        """What has begun and is not ended, and which start began it."""
         self._ahead: Counter[tuple[str, Pairs]] = Counter()
         """How much more was sent than recvs have begun."""
         self._flights: dict[tuple[int, ...], _Flight] = {}
@@ -179,8 +182,15 @@ class Schedule:
 
     def _opened(self, e: Event) -> Held:
         number = self._begin(e)
-        self._open.add(number)
+        self._open[number] = e.place
         return {(): (number,)}
+
+    def _beside(self, ends: Sequence[int]) -> tuple[int, ...]:
+        """What is open besides, and may be ended by one of the dones that may end these: runtimes know what a done
+        waits for by its start, not by its turn, so that it may be the younger one."""
+        dones = {done for n in ends for done in self.chains.members[self._open[n]]}
+        others = ((n, self.chains.members[start]) for n, start in self._open.items() if n not in ends)
+        return tuple(n for n, theirs in others if not dones.isdisjoint(theirs))
 
     def _note_unclear(self, why: str) -> None:
         self.unclear = self.unclear or why
@@ -228,16 +238,18 @@ class Schedule:
         elif i.opcode in ("call", "fusion") and busy:
             return self._run(busy[0], given, path, within)
         elif busy:
-            return self._fly(i, busy[0], path, within)
+            return self._fly(computation, i, busy[0], path, within)
         return {}
 
     def _end(self, i: Instruction, place: HloPosition, held: Held, within: tuple[str, ...]) -> None:
         """A done ends what its operand holds, once."""
         ends = held.get(())
-        if ends is not None and self._open.issuperset(ends):
-            self._open.difference_update(ends)
+        if ends is not None and self._open.keys() >= set(ends):
+            beside = self._beside(ends)
+            for number in ends:
+                self._open.pop(number)
             self._flights.pop(ends, None)
-            self._begin(Event(place, "done", ends=ends, within=within))
+            self._begin(Event(place, "done", ends=ends, beside=beside, within=within))
         elif not self._is_alone(place):
             self._note_unclear(f"what {i.name} ends")
 
@@ -257,7 +269,9 @@ class Schedule:
         i = self.chains.flow.instruction(start)
         return i.opcode in TRANSFERS or _plain(i.opcode) in _EXCHANGES or self._is_busy(self.chains.runs(i))
 
-    def _fly(self, i: Instruction, run: str, path: tuple[str, ...], within: tuple[str, ...]) -> Held:
+    def _fly(
+        self, computation: Computation, i: Instruction, run: str, path: tuple[str, ...], within: tuple[str, ...]
+    ) -> Held:
         """A start begins sends and recvs, which its done ends, or collective operations: nothing else is followed, for
         it would run beside the rest."""
         first = len(self.events)
@@ -270,7 +284,7 @@ class Schedule:
             self._note_unclear(f"what else than sends and recvs, or collective operations, {i.name} runs in flight")
         self.events[first:] = [replace(e, opcode="launch") if e.opcode == "meet" else e for e in mine]
         numbers = tuple(range(first, len(self.events)))
-        self._open.update(numbers)
+        self._open.update(dict.fromkeys(numbers, HloPosition(computation.name, i.name)))
         self._flights[numbers] = _Flight(i.name, tuple(self.events[first:]), self.chains.thread(i) != MAIN_THREAD)
         return {(): numbers}
 

@@ -77,7 +77,7 @@ class _Devices:
                 self._arrived.add((d, number))
                 return self._meets(d, number)
             case "done" if self._strict:
-                return not any(n in stream for n in e.ends for stream in self._streams[d].values())
+                return not any(n in stream for n in (*e.ends, *e.beside) for stream in self._streams[d].values())
             case "done":
                 wanted = Counter(self.wanted(d, e))
                 if any(self._taken[w] + n > self._sent[w] for w, n in wanted.items()):
@@ -167,6 +167,8 @@ def _partners(chains: AsyncChains, place: HloPosition, device: int, strict: bool
     channel, flat = "channel_id" in i.attributes, i.attributes.flag("use_global_device_ids")
     if (replicas > 1 and partitions > 1) or "mode" in i.attributes:
         return None
+    if strict and replicas * partitions == 1 and not flat:
+        return None  # replicas or partitions: how many devices are there is not said
     everyone = frozenset(range(max(replicas * partitions, 1)))
     across = "replicas"
     if opcode in WITH_GLOBAL_IDS:
