@@ -71,6 +71,54 @@ def _declared(fused: str, result: str, operands: str, aliases: str) -> str:
     )
 
 
+def _beside(value: str, other: str) -> str:
+    """Two results of one fusion; the first is made in the buffer of its operand."""
+    fused = " p = f32[8] parameter(0)\n k = s32[] constant(2)\n c = f32[2] constant({1, 2})\n"
+    fused += f" u = f32[8] {value}\n{other} ROOT o = {_PAIR} tuple(u, v)\n"
+    return _declared(fused, _PAIR, "c", "{0}: (0, {})")
+
+
+def _update_beside(read: str) -> str:
+    """Beside a result in place an array of the fusion's own is updated, from the elements at the same places."""
+    other = f" w = f32[8] iota(), iota_dimension=0\n s = f32[2] slice({read}), slice={{[2:4]}}\n"
+    return _beside("negate(p)", f"{other} v = f32[8] dynamic-update-slice(w, s, k)\n")
+
+
+_UPDATE: Final = "dynamic-update-slice(p, c, k)"
+_OUTSIDE: Final = " q = f32[2] slice(p), slice={[4:6]}\n v = f32[8] concatenate(q, q, q, q), dimensions={0}\n"
+
+
+def _second_update(read: str) -> str:
+    """Its value is made from what the first update writes in the same step, or from what it leaves."""
+    return (
+        f"{_HEAD}fused {{\n p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n k = s32[] constant(2)\n"
+        f" c = f32[2] constant({{1, 2}})\n s = f32[2] slice(p), slice={{[{read}]}}\n n = f32[2] negate(s)\n"
+        " a = f32[8] dynamic-update-slice(p, c, k)\n b = f32[8] dynamic-update-slice(q, n, k)\n"
+        f" ROOT o = {_PAIR} tuple(a, b)\n}}\nENTRY e {{\n x = f32[8] parameter(0)\n c = f32[8] copy(x)\n"
+        f" d = f32[8] copy(x)\n ROOT f = {_PAIR} fusion(c, d), kind=kLoop, calls=fused\n}}\n"
+    )
+
+
+_UPDATES: Final = (
+    "dynamic-update-slice(p, q, z, z)",
+    "scatter(p, i, q), update_window_dims={0,1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, "
+    "index_vector_dim=0, to_apply=second",
+)
+
+
+def _laid_elsewhere(update: str, layout: str, fused: bool) -> str:
+    """An update of an array that lies in memory by rows; the result may lie there by columns."""
+    steps = " p = f32[4,4]{1,0} parameter(0)\n q = f32[1,4]{1,0} parameter(1)\n z = s32[] constant(1)\n"
+    steps += f" i = s32[1] constant({{1}})\n ROOT u = f32[4,4]{layout} {update}\n}}\n"
+    head = _HEAD.strip() + ", input_output_alias={ {}: (0, {}, must-alias) }\n"
+    head += "second {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] copy(b)\n}\n"
+    if not fused:
+        return f"{head}ENTRY e {{\n{steps}"
+    call = f" ROOT f = f32[4,4]{layout} fusion(x, y), kind=kLoop, calls=fused\n}}\n"
+    given = " x = f32[4,4]{1,0} parameter(0)\n y = f32[1,4]{1,0} parameter(1)\n"
+    return f"{head}fused {{\n{steps}ENTRY e {{\n{given}{call}"
+
+
 def _another_size(other: str) -> str:
     fused = f" p = f32[8] parameter(0)\n n = f32[8] negate(p)\n s = f32[4] {other}\n"
     result = "(f32[8], f32[4])"
@@ -81,6 +129,13 @@ def _sorted_over(aliases: str) -> str:
     fused = " p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n"
     fused += f" ROOT r = {_PAIR} sort(p, q), dimensions={{0}}, to_apply=less\n"
     return _declared(fused, _PAIR, "c, d", aliases)
+
+
+def _updated_and_declared(operand: int) -> str:
+    fused = " p = f32[8] parameter(0)\n q = f32[2] parameter(1)\n r = f32[8] parameter(2)\n k = s32[] constant(2)\n"
+    fused += " ROOT u = f32[8] dynamic-update-slice(p, q, k)\n"
+    text = _declared(fused, "f32[8]", "c, h, d", f"{{}}: ({2 * operand}, {{}})")
+    return text.replace(" t = (f32[8], f32[8]) tuple(c, d)", " h = f32[2] constant({1, 2})")
 
 
 def _over_a_part(aliases: str) -> str:
@@ -105,6 +160,19 @@ IN_PLACE: Final[dict[str, tuple[str, Literal["refuted", "unknown"], str]]] = {
     ),
     "a result elsewhere than where it is an update": (_another_is_updated(1), "refuted", _another_is_updated(0)),
     "the start of an update beside": (_two_updates("p"), "unknown", _two_updates("u")),
+    "a result beside that reads what is written": (
+        _beside("negate(p)", " v = f32[8] reverse(p), dimensions={0}\n"),
+        "refuted",
+        _beside("negate(p)", " v = f32[8] add(p, p)\n"),
+    ),
+    "a result beside an update": (_beside(_UPDATE, " v = f32[8] negate(p)\n"), "unknown", _beside(_UPDATE, _OUTSIDE)),
+    "an update beside a result": (_update_beside("p"), "unknown", _update_beside("w")),
+    "an update that reads what another writes in the same step": (
+        _second_update("2:4"),
+        "unknown",
+        _second_update("4:6"),
+    ),
+    "one element that another update writes says where": (_two_updates("p", 1), "unknown", _two_updates("u", 1)),
     "a result of another size beside": (
         _another_size("slice(p), slice={[0:4]}"),
         "unknown",
@@ -114,6 +182,11 @@ IN_PLACE: Final[dict[str, tuple[str, Literal["refuted", "unknown"], str]]] = {
         _sorted_over("{0}: (1, {}), {1}: (0, {})"),
         "unknown",
         _sorted_over("{0}: (0, {}), {1}: (1, {})"),
+    ),
+    "a declaration beside an update of another operand": (
+        _updated_and_declared(1),
+        "unknown",
+        _updated_and_declared(0),
     ),
     "a declared part of an operand": (
         _over_a_part("{}: (0, {1})"),
@@ -143,8 +216,17 @@ def test_what_reads_where_a_result_is_made_is_judged_there(broken: str, comes_to
     assert _said(sound, "hazard-in-place") == {"proved"}
 
 
-def test_of_one_step_a_start_may_be_read_where_it_writes() -> None:
-    assert _said(_two_updates("p", size=1), "hazard-in-place") == {"proved"}
+@pytest.mark.parametrize("fused", (False, True))
+@pytest.mark.parametrize("update", _UPDATES)
+def test_what_an_update_leaves_lies_where_the_operand_has_it(update: str, fused: bool) -> None:
+    assert _said(_laid_elsewhere(update, "{0,1}", fused), "hazard-in-place") == {"unknown"}
+    assert _said(_laid_elsewhere(update, "{1,0}", fused), "hazard-in-place") <= {"proved"}
+
+
+def test_what_is_declared_is_written_whatever_else_is_updated() -> None:
+    kept = _updated_and_declared(1).replace("c, h, d)", "c, h, x)")
+    assert _said(kept, "hazard-constant") == {"refuted"}
+    assert _said(_updated_and_declared(1), "hazard-constant") == {"proved"}
 
 
 def _packed(result: str) -> str:

@@ -96,17 +96,6 @@ _BEHIND: Final = (
 )
 
 
-def _two_results(other: str, write: int = 0) -> str:
-    """Two elements are negated in place; what else comes of them is a second result."""
-    body = (
-        f" p = f32[8] parameter(0)\n k = s32[] constant({write})\n"
-        f" s = f32[2] slice(p), slice={{[{write}:{write + 2}]}}\n"
-        f" n = f32[2] negate(s)\n u = f32[8] dynamic-update-slice(p, n, k)\n{other}\n"
-        " ROOT t = (f32[8], f32[8]) tuple(u, v)\n"
-    )
-    return _module(body, "c", "(f32[8], f32[8])")
-
-
 def _normalised(other: str) -> str:
     """A start that counts from the end where it is negative, as array libraries write it, and what is read there."""
     body = (
@@ -151,19 +140,6 @@ PAIRS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     ),
     "a scatter that reads its buffer": (_scattered(1, 0), (_scattered(0, 0), _scattered(3, 0), _scattered(5, 2))),
     "a scatter to computed places": (_scattered(0, 2, more=_SHIFTED), (_scattered(0, 2, more=_BEHIND),)),
-    "another result that reads the buffer": (
-        _two_results(" v = f32[8] reverse(p), dimensions={0}"),
-        (
-            _two_results(" v = f32[8] negate(p)"),
-            _two_results(" q = f32[4] slice(p), slice={[4:8]}\n v = f32[8] concatenate(q, q), dimensions={0}"),
-        ),
-    ),
-    "another result that reads as many places on as the window begins": (
-        _two_results(
-            " r = f32[6] slice(p), slice={[2:8]}\n z = f32[] constant(0)\n v = f32[8] pad(r, z), padding=0_2", write=2
-        ),
-        (_two_results(" v = f32[8] negate(p)", write=2),),
-    ),
     "a start that counts from the end": (_normalised(" k = s32[] add(j, one)"), (_normalised(" k = s32[] copy(j)"),)),
 }
 

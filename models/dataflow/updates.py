@@ -40,7 +40,8 @@ class Updates:
                 return
             for at in positions(shape):
                 if isinstance(shape_at(shape, at), ArrayShape | BufferShape) and shape_at(source, at) is not None:
-                    out[(*output, *at)] = ((operand, (*index, *at)), optional)
+                    # What is declared goes before what a compiler may do.
+                    out.setdefault((*output, *at), ((operand, (*index, *at)), optional))
 
         is_link = link_of(i.opcode) is not None
         for entry in declared_aliases(i):

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from math import prod
 
 from hloproof.claims.asynchronous.computation_checks import aliasing_of
 from hloproof.claims.asynchronous.hazard_checks import scene_of
@@ -22,7 +21,7 @@ from hloproof.claims.asynchronous.start_values import Given
 from hloproof.engines.door import How, prove_one
 from hloproof.logic.obligation import Outcome
 from hloproof.logic.replay import careful
-from hloproof.models.dataflow.accesses import Spot
+from hloproof.models.dataflow.accesses import InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.in_place import fused_in_place, parameter_behind, updating
@@ -85,6 +84,9 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                     # Whether a fusion works in place is not decided before copies are inserted.
                     found = judged(CLAIM, place, note=f"{NEEDS_COPY}: not in place, for {found.problem}")
                 yield found
+            if body is not None and _declares_another(module, i):
+                told = "its result is declared to lie in another operand than the one that it is an update of"
+                yield judged(CLAIM, HloPosition(computation.name, i.name), unknown=told)
             if body is not None and _makes_what_it_updates(body):
                 yield judged(CLAIM, HloPosition(computation.name, i.name), note=OWN_ARRAY)
 
@@ -96,7 +98,8 @@ def _shared_with_operands(context: Context, computation: Computation, i: Instruc
     if local is None or _step(i) in _JUDGED_INSIDE:
         return
     # What a fusion reads of what it updates, its maps tell; of any other update the other operands lie elsewhere.
-    updated = {} if _step(i) == "fusion" else {w.result: w.operand[0] for w in local.writes}
+    updated = {w.result: w.operand[0] for w in local.writes if w.writer == i.name and _in_its_place(computation, w)}
+    updated = {} if _step(i) == "fusion" else updated
     for spot in local.leaves(i.name):
         if local.version.get(spot, spot) != spot:
             continue
@@ -106,6 +109,14 @@ def _shared_with_operands(context: Context, computation: Computation, i: Instruc
             if n != own and any(local.buffer(read) == local.buffer(spot) for read in local.leaves(operand)):
                 # Of a fusion in flight the result is what the fusion makes.
                 yield (i.name, spot[1][1:] if i.opcode == "fusion-start" else spot[1]), n
+
+
+def _in_its_place(computation: Computation, write: InPlaceWrite) -> bool:
+    """What is not written lies where the operand has it."""
+    (name, at), (operand, index) = write.result, write.operand
+    return _lie_alike(
+        shape_at(computation.by_name[name].shape, at), shape_at(computation.by_name[operand].shape, index)
+    )
 
 
 def _step(i: Instruction) -> str:
@@ -164,6 +175,12 @@ def _inside(i: Instruction) -> Instruction:
     if i.opcode != "fusion-start" or not isinstance(i.shape, TupleShape) or len(i.shape.elements) < _HELD:
         return i
     return replace(i, opcode="fusion", shape=i.shape.elements[1])
+
+
+def _declares_another(module: Module, i: Instruction) -> bool:
+    """Compilers take both for one buffer, which only one of them is here."""
+    declared = {entry.output_index: entry.operand for entry in aliasing_of(i)}
+    return any(declared.get(output, number) != number for output, number, _ in fused_in_place(module, i))
 
 
 def _makes_what_it_updates(body: Computation) -> bool:
@@ -262,34 +279,28 @@ class _Fusion:
         call, outside = self._given.call, self._given.computation.by_name
         pairs = [(outside[call.operands[n]].shape, self._body.parameters[n].shape) for n in numbers]
         pairs.append((shape_at(call.shape, written.at) or call.shape, self._body.by_name[written.result].shape))
+        if written.update is not None:
+            pairs.append((written.update.shape, self._body.by_name[written.update.operands[0]].shape))
         return all(_lie_alike(a, b) for a, b in pairs)
 
     def _readers(self, written: Written, writer: FusedWriter) -> Iterator[FusedReader]:
         """What is computed while the buffer is written: where to write, what is written, and the other results."""
-        root = self._body.root
-        for name in dict.fromkeys(written.starts) if prod(writer.window) > 1 else ():
+        root, by_name = self._body.root, self._body.by_name
+        for name in dict.fromkeys(written.starts):
             # Looked up in every step: nothing may have been written over it.
             yield FusedReader(name, None, f"the start index {name} is read from the buffer that is written")
         for name in written.values:
             yield FusedReader(name, writer.window, "")
-        if root.opcode != "tuple":
-            return
-        results = [updating(self._body.by_name, name) for name in root.operands]
-        windows = [u and self._body.by_name[u.operands[1]].shape for u in results if u is None or _moves_window(u)]
-        together = len(windows) == len(results) and len({str(w) for w in windows}) == 1 and windows[0] is not None
-        for name, other in zip(root.operands, results, strict=True):
+        for name in root.operands if root.opcode == "tuple" else ():
             if name == written.result:
                 continue
             also = f"the result {name} of the fusion reads {self._body.parameters[written.number].name}, too"
-            if together and other is not None:
-                for start in dict.fromkeys(other.operands[2:]) if prod(writer.window) > 1 else ():
-                    yield FusedReader(start, None, also)
-                yield FusedReader(other.operands[1], writer.window, also)
-            else:
-                # What has another size is made in steps of its own.
-                shape = self._body.by_name[name].shape
-                alike = isinstance(shape, ArrayShape) and shape.dimensions == writer.whole
-                yield FusedReader(name, writer.whole if alike and not writer.scatters else None, also)
+            # Of whole results of one size all that a step makes is made before any is written. An update beside, and
+            # what is beside an update, has steps of its own.
+            shape = by_name[name].shape
+            alike = isinstance(shape, ArrayShape) and shape.dimensions == writer.whole
+            together = alike and written.update is None and updating(by_name, name) is None
+            yield FusedReader(name, writer.window if together else None, also)
 
     def _unknown(self, why: str) -> Judgement:
         return judged(CLAIM, self._place, unknown=why)
@@ -380,7 +391,3 @@ class _Fusion:
 def _asked(j: Judgement, engines: Iterable[str]) -> Judgement:
     """The same, with the engines that were asked where something is refuted."""
     return j if j.problem is None else judged(CLAIM, j.place, j.problem, engines=tuple(sorted(engines)))
-
-
-def _moves_window(update: Instruction) -> bool:
-    return update.opcode == "dynamic-update-slice"

@@ -1,7 +1,7 @@
 """The steps of a fusion that works in place, and the obligation that no step reads what another one has overwritten.
 
 A step of an update makes one element of the update and writes it; otherwise a step makes one element of the result.
-Steps run in any order. Elements of results of one size are made in the same steps.
+Steps run in any order. Elements of results of one size, none of them an update, are made in the same steps.
 """
 
 from __future__ import annotations
@@ -73,10 +73,6 @@ class FusedWriter:
     update: Instruction | None = None
 
     @property
-    def scatters(self) -> bool:
-        return self.update is not None and self.update.opcode == "scatter"
-
-    @property
     def whole(self) -> tuple[int, ...]:
         return self.target.dimensions
 
@@ -84,7 +80,8 @@ class FusedWriter:
 @dataclass(frozen=True, slots=True)
 class FusedReader:
     """An instruction of the fused computation that is computed beside the writing. `steps` are the sizes of the steps
-    that it is computed in, one element each; None where every step may compute it, or an unknown one."""
+    that it is computed in, one element each, which are those of the writer; None where every step may compute it, or an
+    unknown one."""
 
     name: str
     steps: tuple[int, ...] | None
@@ -143,7 +140,7 @@ def state(
         if element_bits(writer.target) != element_bits(source):
             raise NotModelled("a bitcast between elements of other widths")
         met.append(eq(_position(writer.target, element), _position(source, index)))
-    steps = _same_step(writer, reader, element, len(m.dims))
+    steps = _same_step(reader, len(m.dims))
     every = (*variables, *values.variables.items())
     label = "no element is read after it was overwritten"
     obligation = Obligation(every, FALSE if steps is None else steps, conj(*values.facts, *met), label)
@@ -185,15 +182,11 @@ def _scattered(composer: Composer, body: Computation, update: Instruction) -> In
     return found[0].maps[0]
 
 
-def _same_step(writer: FusedWriter, reader: FusedReader, element: tuple[Expr, ...], rank: int) -> Formula | None:
+def _same_step(reader: FusedReader, rank: int) -> Formula | None:
     """Step w is step d; None where it is not said in which step the reader's elements are computed."""
     if reader.steps is None or len(reader.steps) != rank:
         return None
-    if not reader.also or reader.steps == writer.window:
-        return conj(*(eq(Var(f"w{k}"), Var(f"d{k}")) for k in range(rank)))
-    if reader.steps == writer.whole and not writer.scatters:
-        return conj(*(eq(e, Var(f"d{k}")) for k, e in enumerate(element)))
-    return None
+    return conj(*(eq(Var(f"w{k}"), Var(f"d{k}")) for k in range(rank)))
 
 
 def _position(shape: ArrayShape, index: tuple[Expr, ...]) -> Expr:
