@@ -158,6 +158,40 @@ PLANTED = [
             "d = f32[16] all-gather-done(s)",
         ),
     ),
+    (
+        "an all-gather-start with a context",
+        "async-shape",
+        text(
+            P,
+            "s = (f32[8], f32[16], u32[]) all-gather-start(p), dimensions={0}, replica_groups={{0,1}}",
+            "d = f32[16] all-gather-done(s)",
+        ),
+        text(
+            P,
+            "s = (f32[8], f32[16]) all-gather-start(p), dimensions={0}, replica_groups={{0,1}}",
+            "d = f32[16] all-gather-done(s)",
+        ),
+    ),
+    (
+        "a permutation of two arrays that carries one",
+        "async-shape",
+        text(
+            P,
+            "s = (f32[8], f32[8]) collective-permute-start(p, p), source_target_pairs={{0,1}}",
+            "d = f32[8] collective-permute-done(s)",
+        ),
+        text(
+            P,
+            "s = ((f32[8], f32[8]), (f32[8], f32[8])) collective-permute-start(p, p), source_target_pairs={{0,1}}",
+            "d = (f32[8], f32[8]) collective-permute-done(s)",
+        ),
+    ),
+    (
+        "a copy-done in another memory than its start copies into",
+        "async-done",
+        text(P, "s = (f32[8]{0:S(1)}, f32[8], u32[]) copy-start(p)", "d = f32[8]{0} copy-done(s)"),
+        text(P, "s = (f32[8]{0:S(1)}, f32[8], u32[]) copy-start(p)", "d = f32[8]{0:S(1)} copy-done(s)"),
+    ),
     *(
         (
             f"a permutation of slices of {shape} that returns another array than it writes into",

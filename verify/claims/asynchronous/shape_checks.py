@@ -192,7 +192,8 @@ def _explicit_done(context: Context, place: HloPosition, link: Link, i: Instruct
         if before.index or context.chains.links.get(before) is None:
             continue
         want = at_index(context.chains.flow.instruction(before).shape, promised)
-        if want is None or not context.same(want, have):
+        # It is that very buffer: its layout and memory count where they are written, in every mode.
+        if want is None or not same_shape(want, have, layouts=True):
             where = "{" + ",".join(map(str, promised)) + "}" if promised else ""
             return f"{i.name} returns {_words(have)}, but {before.instruction}{where} is {_words(want)}"
     return None
@@ -223,7 +224,7 @@ def _operands_then_result(context: Context, i: Instruction, operands: tuple[Shap
         return f"{i.name} returns {_words(i.shape)}; (operands, result) is expected"
     first = shapes[0]
     grouped = isinstance(first, TupleShape)
-    want: Shape = TupleShape(operands) if grouped else operands[0]
+    want: Shape = TupleShape(operands) if grouped or len(operands) != 1 else operands[0]
     if not context.same(want, first):
         return f"{i.name} carries {_words(first)} at {{0}}, but its operands are {_words(want)}"
     if grouped != isinstance(shapes[1], TupleShape):
@@ -235,6 +236,8 @@ def _all_gather_start(context: Context, i: Instruction, operands: tuple[Shape, .
     problem, shapes = _operands_then_result(context, i, operands), elements_of(i.shape)
     if problem is not None or shapes is None:
         return problem
+    if len(shapes) != 2:
+        return f"{i.name} returns {_words(i.shape)}; (operands, result) is expected, and no context"
     try:
         given = infer("all-gather", operands, i.attributes, shapes[1], {})
     except ShapeError as error:
