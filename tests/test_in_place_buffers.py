@@ -278,6 +278,34 @@ def test_one_instruction_of_a_callee_that_reads_and_writes_what_only_one_caller_
     assert _said(text.replace("OTHER", "h"), "hazard-overwrite") == {"proved"}
 
 
+def test_what_all_callers_hand_over_as_one_buffer_is_judged_where_it_is_written() -> None:
+    """One caller hands one array over twice: what the fusion reads of it lies behind what it writes."""
+    text = _HEAD + _FUSED.replace("[0:4]", "[4:8]").replace("constant(2)", "constant(0)")
+    text += _CALLS["calls"].replace("STEP", _STEPS["an update in place"]).replace("call(c, d)", "call(c, c)")
+    for read, comes_to in ("4:8", "proved"), ("2:6", "refuted"):
+        one = text.replace("[4:8]", f"[{read}]").replace("OTHER", "g")
+        assert _said(one, "hazard-in-place") == {comes_to}
+        assert _said(one, "hazard-overwrite") == {"proved"}
+
+
+def test_two_parameters_of_a_callee_may_lie_where_its_result_does() -> None:
+    """One of its callers hands it one array twice, and leaves what it makes of the one there."""
+    work = "work {\n p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n ROOT n = f32[8] negate(p)\n}\n"
+    steps = " y0 = f32[8] call(x0, x0), to_apply=work\n c = f32[8] copy(x1)\n d = f32[8] copy(x1)\n"
+    text = _turn(work, steps + " y1 = f32[8] call(c, d), to_apply=work\n")
+    assert _said(text, "hazard-overwrite") == {"proved"}
+    assert _said(text.replace("negate(p)", "reverse(p), dimensions={0}"), "hazard-in-place") == {"unknown"}
+
+
+def test_what_a_callee_writes_and_keeps_may_lie_where_its_result_does() -> None:
+    write = 'custom-call(p), custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}'
+    work = f"work {{\n p = f32[8] parameter(0)\n w = f32[8] {write}\n ROOT n = f32[8] negate(w)\n}}\n"
+    text = _turn(work, " y0 = f32[8] call(x0), to_apply=work\n y1 = f32[8] copy(x1)\n")
+    assert _said(text, "hazard-overwrite") == {"proved"}
+    late = text.replace("ROOT n = f32[8] negate(w)", "n = f32[8] negate(w)\n ROOT m = f32[8] add(n, w)")
+    assert _said(late, "hazard-overwrite") == {"proved"}
+
+
 def _both_updated(number: int, needed: str) -> str:
     """Two updates in one fusion, of one parameter or of two; the caller needs one of them or both."""
     return (

@@ -76,8 +76,10 @@ def _left_in_place(local: LocalBuffers, returned: _Returned) -> dict[str, str]:
     for i in local.computation.instructions:
         names = {"while": (called(i, "body"),), "conditional": branches(i)}.get(i.opcode, ())
         for (body, _), lies in returned.items():
-            if body in names and lies.is_constant:
-                out[i.name] = f"{body} returns the constant {lies.made.name} where {i.name} has a buffer of its own"
+            if body in names:
+                out[i.name] = (
+                    f"{body} returns the constant {lies.made.name} where {i.name} has a buffer of its own"
+                )
     return out
 
 

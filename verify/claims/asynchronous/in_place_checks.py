@@ -128,7 +128,7 @@ def _step(i: Instruction) -> str:
 def _made_over(body: Computation, over: Iterable[tuple[Spot, int]], alone: Iterable[Written]) -> Iterator[Written]:
     """What a fusion writes where it reads, beside the results that it updates or declares in that very buffer."""
     places = {(at, number): None for (_, at), number in over}
-    judged_already = {("", w.at) for w in alone if w.sure and (w.at, w.number) in places}
+    judged_already = {("", w.at) for w in alone if (w.at, w.number) in places}
     for at, number in places:
         result = _made_at(body, at, number)
         key = (result, () if result == body.root_name else at)
