@@ -5,7 +5,7 @@ from __future__ import annotations
 from hloproof.models.errors import InputError, Position
 from hloproof.models.hlo.attributes import Word
 from hloproof.models.hlo.module import Module
-from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
 from hloproof.models.hlo.text.lexer import Scanner
 from hloproof.models.hlo.text.shapes import print_shape
 from hloproof.models.hlo.text.structured_attributes import read_entry_shapes
@@ -31,15 +31,27 @@ def check_boundary(before: Module, after: Module, file: str = "") -> None:
         raise _error(f"the result is {now}, before the pass it was {was}", b.position, file)
 
 
-def _check_header(module: Module, file: str) -> None:
+def header_shapes(module: Module) -> tuple[Shape, ...]:
+    """The shapes of the parameters and of the result, last, that the header of a module names; () where silent."""
     said = module.attributes.get("entry_computation_layout")
     if not isinstance(said, Word):
-        return
+        return ()
     parameters, result = read_entry_shapes(Scanner(said.text))
-    own = [p.shape for p in module.entry.parameters]
-    if len(parameters) != len(own) or not all(map(_same, (*parameters, result), (*own, module.entry.root.shape))):
+    return *parameters, result
+
+
+def entry_shapes(module: Module) -> tuple[Shape, ...]:
+    """The same of the entry itself."""
+    return *(p.shape for p in module.entry.parameters), module.entry.root.shape
+
+
+def _check_header(module: Module, file: str) -> None:
+    said, own = header_shapes(module), entry_shapes(module)
+    if said and (len(said) != len(own) or not all(map(_same, said, own))):
+        text = module.attributes.get("entry_computation_layout")
+        assert isinstance(text, Word)
         raise _error(
-            f"the entry is not of the shapes that entry_computation_layout={said.text} names", module.position, file
+            f"the entry is not of the shapes that entry_computation_layout={text.text} names", module.position, file
         )
 
 
@@ -50,6 +62,8 @@ def _error(message: str, position: Position, file: str) -> InputError:
 def _plain(shape: Shape) -> Shape:
     if isinstance(shape, TupleShape):
         return TupleShape(tuple(_plain(e) for e in shape.elements))
+    if isinstance(shape, BufferShape):
+        return BufferShape(shape.inner.without_layout())
     return shape.without_layout() if isinstance(shape, ArrayShape) else shape
 
 

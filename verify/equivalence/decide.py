@@ -14,6 +14,7 @@ from hloproof.equivalence.effects import paired
 from hloproof.equivalence.endings import TAKEN_FOR_GRANTED, promised_by_text, taken_for_granted
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Graph
+from hloproof.equivalence.handed_on import otherwise
 from hloproof.equivalence.kernel import Denied, Rules, equal_tensors
 from hloproof.equivalence.matcher import find_proof
 from hloproof.equivalence.matcher.search import Aside
@@ -109,6 +110,9 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], frozens
         raise Denied("the modules run on different numbers of devices")
     if names := sorted({name for name, _ in unknown_of_module(before) ^ unknown_of_module(after)}):
         raise NotModelled(f"{', '.join(names)} of a module, of which it is not known what it says")
+    lost = otherwise(after)
+    if len(lost) > len(otherwise(before)):  # before layouts are assigned what is demanded may still be owed
+        raise NotModelled(f"{lost[0]}, which lies otherwise than is demanded")
     reader = GraphReader()
     try:
         ours, theirs = reader.read(before, 0), reader.read(after, 1)

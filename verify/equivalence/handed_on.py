@@ -4,6 +4,9 @@ Trusted. A layout is no part of what a module computes as long as nobody looks a
 exchanges that demand layouts: what they are given has to lie as its shape says. An operation that computes its result
 writes it in any layout; a tuple, a call or a barrier writes nothing, and a collective hands on bytes, so that another
 layout there is a change of elements, which nobody models: a copy that a pass has lost.
+
+What calls, outfeeds and the header of a module demand is an order to whoever assigns layouts, before that is done; an
+array that lies otherwise afterwards is another array.
 """
 
 from __future__ import annotations
@@ -11,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from hloproof.equivalence.meaning import EFFECTS, layouts_of, memory_key
+from hloproof.equivalence.boundary import entry_shapes, header_shapes
+from hloproof.equivalence.meaning import EFFECTS, demanded_shapes, layouts_of, memory_key
 from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import COLLECTIVES, FIRST_CLASS_PAIRS
@@ -26,11 +30,40 @@ _RESULT: Final = {"copy-done": 0, "all-gather-done": 1, "collective-permute-done
 def turned(module: Module) -> Iterator[tuple[Computation, Instruction]]:
     """The instructions that hand on an array in another layout, in a module in which somebody looks at bytes."""
     instructions = [(c, i) for c in module.computations for i in c.instructions]
-    if not any(i.opcode == "bitcast" or i.opcode in EFFECTS or memory_key(i) for _, i in instructions):
+    if not settled(module) and not any(i.opcode in EFFECTS or memory_key(i) for _, i in instructions):
         return
     for c, i in instructions:
-        if any([*layouts_of(a)] != [*layouts_of(b)] for a, b in _handed(module, c, i)):
+        if any(_differ(a, b) for a, b in _handed(module, c, i)):
             yield c, i
+
+
+def settled(module: Module) -> bool:
+    """Whether layouts were assigned: bitcasts and schedules are made after that."""
+    return module.attributes.flag("is_scheduled") or any(
+        i.opcode == "bitcast" for c in module.computations for i in c.instructions
+    )
+
+
+def otherwise(module: Module) -> list[str]:
+    """What lies otherwise than who gives or takes it demands, by what it is."""
+    out = [
+        f"a parameter or the result of {module.entry.name}"
+        for a, b in zip(header_shapes(module), entry_shapes(module), strict=False)
+        if _differ(a, b)
+    ]
+    for c in module.computations:
+        for i in c.instructions:
+            demands = demanded_shapes(i)
+            out += [
+                f"an operand of {i.opcode} {i.name}"
+                for a, b in zip(demands, c.operand_shapes(i), strict=False)
+                if _differ(a, b)
+            ]
+    return out
+
+
+def _differ(a: Shape, b: Shape) -> bool:
+    return [*layouts_of(a)] != [*layouts_of(b)]
 
 
 def _handed(module: Module, c: Computation, i: Instruction) -> Iterator[tuple[Shape, Shape]]:
@@ -45,6 +78,14 @@ def _handed(module: Module, c: Computation, i: Instruction) -> Iterator[tuple[Sh
         yield i.shape, given[0].elements[i.attributes.integer("index", 0)]
     elif i.opcode in _RESULT and isinstance(given[0], TupleShape):
         yield i.shape, given[0].elements[_RESULT[i.opcode]]
+    elif i.opcode == "copy-start" and isinstance(i.shape, TupleShape):  # moves bytes as they are
+        yield from ((part, given[0]) for part in i.shape.elements[:2])
+    elif i.opcode == "async-update":
+        yield i.shape, given[0]
+    elif i.opcode in ("send", "recv-done"):
+        sent, was = i.shape, given[0]
+        assert isinstance(sent, TupleShape)
+        yield sent.elements[0], was.elements[0] if isinstance(was, TupleShape) and i.opcode == "recv-done" else was
     elif i.opcode in ("call", "fusion"):
         yield from zip((p.shape for p in called[0].parameters), given, strict=True)
         yield i.shape, called[0].root.shape

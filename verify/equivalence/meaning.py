@@ -152,16 +152,25 @@ def memory_key(i: Instruction) -> tuple[Any, ...]:
 
     What it calls reads bytes, so the same function over other layouts is another function of the arrays.
     """
-    constraints = i.attributes.get("operand_layout_constraints")
-    if not isinstance(constraints, Word):
+    if "operand_layout_constraints" not in i.attributes:
         return ()
-    scanner = Scanner(constraints.text)
+    return tuple(order for shape in (*demanded_shapes(i), i.shape) for order in layouts_of(shape))
+
+
+def demanded_shapes(i: Instruction) -> tuple[Shape, ...]:
+    """The shapes, with their layouts, in which a call or an outfeed wants its first operands; () where it is silent."""
+    told = i.attributes.get("operand_layout_constraints") or i.attributes.get("outfeed_shape")
+    if not isinstance(told, Word):
+        return ()
+    scanner = Scanner(told.text)
+    if i.opcode == "outfeed":
+        return (read_shape(scanner),)
     scanner.expect("{", "before the operand layout constraints")
     shapes: list[Shape] = []
     while not scanner.accept("}"):
         shapes.append(read_shape(scanner))
         scanner.accept(",")
-    return tuple(order for shape in (*shapes, i.shape) for order in layouts_of(shape))
+    return tuple(shapes)
 
 
 def layouts_of(shape: Shape) -> Iterator[tuple[Any, ...]]:

@@ -26,6 +26,7 @@ from hloproof.equivalence.meaning import (
     carried_when,
     combined,
     layout_key,
+    layouts_of,
     memory_key,
     room,
     shapes_key,
@@ -121,6 +122,9 @@ class OperationReader(ABC):
                 raise NotModelled("a bitcast between elements that take different room in memory")
             if key[1][1:] == key[2][1:]:  # in place: nothing moves
                 opcode, key = "bitcast-convert", ()
+        if opcode == "outfeed" and "outfeed_shape" not in i.attributes:
+            assert computation is not None  # what is given then says how its bytes lie
+            key = (key, *layouts_of(computation.by_name[i.operands[0]].shape))
         told = [name for name in PROMISES if i.attributes.flag(name)]
         if told:
             # A promise is about the indices alone, which stand in the middle of what a gather or scatter is given.

@@ -23,7 +23,7 @@ from hloproof.equivalence.configurations import (
 from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
 from hloproof.equivalence.endings import Ending
 from hloproof.equivalence.graph import Node, Side
-from hloproof.equivalence.handed_on import turned
+from hloproof.equivalence.handed_on import otherwise, settled, turned
 from hloproof.equivalence.loop_states import needed_states
 from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, attribute_key, carried_when
 from hloproof.equivalence.operations import OperationReader, called_in_order
@@ -62,6 +62,8 @@ class GraphReader(OperationReader):
             raise NotModelled(f"{i.opcode} {i.name} of {computation.name}, where numbers change their precision")
         for computation, i in turned(module):
             raise NotModelled(f"{i.opcode} {i.name} of {computation.name}, which hands on an array in another layout")
+        if settled(module) and (found := otherwise(module)):
+            raise NotModelled(f"{found[0]}, which lies otherwise than is demanded")
         self.effects, self.occurrences, self.functions = Effects(), Counter(), {}
         self.promises = set(promises_of_module(module))
         self.endings, self.endings_inside = [], []
