@@ -144,6 +144,33 @@ REGROUPED: dict[str, tuple[str, str, str, str]] = {
         "to_apply=sum",
         "{{3e38, 2e38}, {3e38, 1e38}}",
     ),
+    "constants beside a parameter": (
+        "f32[2]", f"k = f32[4] concatenate(x, c), dimensions={{0}}; {SUM.format('', 'k', '0')}; e = f32[] copy(s)",
+        f"{SUM.format('', 'x', '0')}; t = f32[] reduce(c, n), dimensions={{0}}, to_apply=sum; e = f32[] add(s, t)",
+        "{3e38, 3e38}",
+    ),
+    "constants beside a parameter by rows": (
+        "f32[2]", f"k = f32[4] concatenate(x, c), dimensions={{0}}; q = f32[2,2] reshape(k); "
+        f"{SUM.format('2', 'q', '0')}; e = f32[] reduce(s, n), dimensions={{0}}, to_apply=sum",
+        f"k = f32[4] concatenate(x, c), dimensions={{0}}; q = f32[2,2] reshape(k); "
+        f"{SUM.format('2', 'q', '1')}; e = f32[] reduce(s, n), dimensions={{0}}, to_apply=sum",
+        "{3e38, 3e38}",
+    ),
+    "constants in windows": (
+        "f32[2]", f"k = f32[4] concatenate(x, c), dimensions={{0}}; {SUM.format('', 'k', '0')}; e = f32[] copy(s)",
+        "k = f32[4] concatenate(x, c), dimensions={0}; n = f32[] constant(0); s = f32[2] reduce-window(k, n), "
+        "window={size=2 stride=2}, to_apply=sum; e = f32[] reduce(s, n), dimensions={0}, to_apply=sum",
+        "{3e38, 3e38}",
+    ),
+    "products beside one of parameters": (
+        "f32[2]", f"k = f32[4] concatenate(x, c), dimensions={{0}}; e = f32[] dot(k, k), {DOT}",
+        f"s = f32[] dot(x, x), {DOT}; t = f32[] dot(c, c), {DOT}; e = f32[] add(s, t)", "{1.5e19, 1.5e19}",
+    ),
+    "reciprocal of a number below the smallest": (
+        "f32[2]", "e = f32[2] divide(x, c)",
+        "o = f32[] constant(1); b = f32[2] broadcast(o), dimensions={}; i = f32[2] divide(b, c); "
+        "e = f32[2] multiply(x, i)", "{1e-40, 1}",
+    ),
 }  # fmt: skip
 
 

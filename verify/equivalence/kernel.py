@@ -5,19 +5,21 @@ Trusted.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from hloproof.equivalence.answer import TIERS, Tier
+from hloproof.equivalence.constants_alone import ConstantsAlone
 from hloproof.equivalence.definedness import Definedness
 from hloproof.equivalence.goals import Goal, Terms
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.indices import variable
-from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term, follows_from_constants, type_of
-from hloproof.models.interpreter.semantics.element_type import COMPLEX
-from hloproof.models.interpreter.semantics.small_float import FLOATS
+from hloproof.equivalence.terms import Elem, Term
 
 ProofStep = list[Any]
+_APART: Final = 1 << 20
+"""A place for variables of folds that are looked at beside a goal, far from all others."""
 
 
 class Denied(Exception):
@@ -56,29 +58,21 @@ class Rules:
             raise Denied("not two elements")
         return left, right
 
-    def need_numbers(self, *terms: Term) -> None:
-        """Denied where one of the terms, or what it is made of by operations that are not closed, computes floats from
-        constants alone that may be no number: over real numbers nothing is shown of the sum of 3e38 and 3e38."""
-        stack = [*terms]
-        while stack:
-            term = stack.pop()
-            if type_of(term) not in FLOATS | COMPLEX:
-                continue
-            if isinstance(term, App | Fold) and follows_from_constants(term):
-                if not self.definedness.everywhere(term):
-                    raise Denied("what is computed from constants alone may be no number")
-                continue
-            match term:
-                case App(args=parts) | Fold(bodies=parts):
-                    stack += parts
-                case Cond(_, then, other):
-                    stack += (then, other)
+    def tell(self, name: str) -> None:
+        """Something is used that is exact, or assumed whatever the tier."""
+        self.used[name] = "exact"
 
-    def use(self, name: str, tier: Tier) -> None:
+    def use(self, name: str, tier: Tier, terms: Iterable[Term]) -> None:
+        """Something of the tier is used on the terms: all that it takes apart, and all that it makes. Denied where it
+        is weaker than exact and constants alone may compute in them what is no number."""
         # Denied here and not noted for later: a step of a weaker tier that is applied and only counted would let the
         # certificate of an exact proof hold it.
         if TIERS.index(tier) > TIERS.index("exact" if self.owed_exactly else self.tier):
             raise Denied(f"{name} is of the tier {tier}")
+        alone = ConstantsAlone(lambda term: self.terms.settle(term, ()), self.definedness)
+        opened = (self.terms.opened(term, _APART) for term in terms)
+        if tier != "exact" and not all(map(alone.are_numbers, opened)):
+            raise Denied("what is computed from constants alone may be no number")
         self.used[name] = tier
 
 

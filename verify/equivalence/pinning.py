@@ -52,13 +52,13 @@ def pinned(rules: Rules, goal: Goal, side: int, number: int, low: int, which: in
         owed = assume(owed_beside(goal, side, body, zero, inside), elsewhere)
         if owed is not None:
             goals.append(owed)
-    rules.use("products with zero left out", "real")
     sizes = [low if k == number else n for k, n in enumerate(fold.sizes)]
     by = {fold.place + k: variable(inside + k, n) for k, n in enumerate(sizes)}
     moved = TermSubstitution(by).forms(form)
     by[fold.place + number] = moved * low + by[fold.place + number]
     bodies = tuple(TermSubstitution(by)(b) for b in fold.bodies)
     new = Fold(fold.head, fold.type, inside, tuple(sizes), bodies, fold.sides)
+    rules.use("products with zero left out", "real", (fold, new))
     return [*goals, with_side(goal, side, new, inside + len(sizes))]
 
 

@@ -55,6 +55,8 @@ class Polynomials:
     """`rounding` when a conversion was passed over."""
     owed: set[_Condition] = field(default_factory=set)
     """Where what has been read has a value."""
+    looked_into: list[Term] = field(default_factory=list)
+    """Operations on constants alone that are written out, and sums over boxes that are, and those made of them."""
     everywhere: Callable[[Term], bool] = lambda _: False
     """Whether a term has a value for all values of the parameters."""
 
@@ -95,6 +97,8 @@ class Polynomials:
                 continue
             stack.pop()
             if operands and isinstance(head, App):
+                if follows_from_constants(head):
+                    self.looked_into.append(head)
                 done[top] = self.combined(head, [done[a] for a in operands])
             else:
                 done[top] = self.single(head)

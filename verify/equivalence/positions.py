@@ -39,11 +39,14 @@ class _Sums:
     type: str
     neutral: Term
     steps: int = 0
+    met: list[Term] = field(default_factory=list)
+    """The sums that are taken apart, within one another too."""
 
     def parts(self, term: Term) -> list[_Part]:
         """The summands of a term, each a fold, an element or another term."""
         head = self.opened(term, self.goal.next)
         if isinstance(head, App) and head.op == self.op and head.type == self.type:
+            self.met.append(head)
             out = [p for a in head.args for p in self.parts(a)]
             if len(out) > MOST_PARTS:
                 raise Denied("too many parts")
@@ -72,6 +75,7 @@ class _Sums:
         if isinstance(head, Fold) and combiner(head) == self.op and head.head[0] == "reduce" and head.type == self.type:
             if not is_neutral(self.op, self.type, self.rules.terms.settle(head.sides[0], self.goal.facts)):
                 raise Denied("a fold from another value")
+            self.met.append(head)
             moved = {head.place + k: variable(place + k, n) for k, n in enumerate(head.sizes)}
             inner = self.spread(TermSubstitution(moved)(head.bodies[0]), place + len(head.sizes))
             return None if inner is None else _Part(head.sizes + inner.sizes, inner.body)
@@ -116,7 +120,7 @@ def positions(rules: Rules, goal: Goal) -> list[Goal]:
     if first is None:
         raise Denied("nothing is folded")
     shape, dimensions = _dimensions(sums, first)
-    associates(rules, op, type_, *rules.opened(goal))
+    associates(rules, op, type_, *sums.met)
     together = _Together(op, neutral)
     goals: list[Goal] = []
     bodies: list[Term] = []

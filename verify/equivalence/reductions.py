@@ -9,10 +9,11 @@ from math import prod
 from typing import Final
 
 from hloproof.equivalence.computed_identities import holds_all
+from hloproof.equivalence.constants_alone import factors
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.kernel import Denied, Rules
-from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value, type_of, value_of
+from hloproof.equivalence.terms import Elem, Fold, Term, from_value, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, highest, lowest
 
 COMMUTATIVE: Final = frozenset({"add", "multiply", "maximum", "minimum", "and", "or", "xor"})
@@ -102,17 +103,11 @@ def neutral_reduce(rules: Rules, goal: Goal, fold: Fold) -> str:
     return op
 
 
-def associates(rules: Rules, op: str, type_: str, *terms: Term) -> None:
-    """Grouping does not matter bit for bit, but for float sums and products; the terms are what is regrouped."""
+def associates(rules: Rules, op: str, type_: str, term: Term, *more: Term) -> None:
+    """Grouping does not matter bit for bit, but for float sums and products; the terms are what is regrouped, and what
+    becomes of it."""
     if op in ("add", "multiply") and type_ not in INTEGERS:
-        rules.need_numbers(*terms)
-        rules.use("sums and products regrouped", "real")
-
-
-def factors(fold: Fold) -> App:
-    """What a contraction sums up: the product of its bodies, each converted to its type."""
-    args = tuple(b if type_of(b) == fold.type else App("convert", fold.type, (b,)) for b in fold.bodies)
-    return App("multiply", fold.type, args)
+        rules.use("sums and products regrouped", "real", (term, *more))
 
 
 def rounded_factors(rules: Rules, fold: Fold) -> None:
@@ -120,10 +115,9 @@ def rounded_factors(rules: Rules, fold: Fold) -> None:
     # The precision that a contraction asks for says how it may round, so leaving it out is a matter of rounding, no
     # more.
     if fold.head[1]:
-        rules.use("the precision of a contraction left out", "rounding")
+        rules.use("the precision of a contraction left out", "rounding", (fold,))
     if not all(type_of(b) == fold.type or holds_all(fold.type, type_of(b)) for b in fold.bodies):
-        rules.need_numbers(factors(fold))
-        rules.use("factors rounded to the type of the sum", "rounding")
+        rules.use("factors rounded to the type of the sum", "rounding", (fold,))
 
 
 def as_sum(rules: Rules, fold: Fold) -> Fold:
@@ -131,7 +125,7 @@ def as_sum(rules: Rules, fold: Fold) -> Fold:
     if fold.head[0] != "contract":
         raise Denied("not a contraction")
     if fold.type not in INTEGERS:
-        rules.use("a contraction is a sum of products", "real")
+        rules.use("a contraction is a sum of products", "real", (fold,))
         rounded_factors(rules, fold)
     at = [rules.graph.node("bound", fold.type, (), (), ("argument", k, ())) for k in (0, 1)]
     add = rules.graph.node("add", fold.type, (), at)

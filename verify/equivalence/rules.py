@@ -89,19 +89,19 @@ def arguments(rules: Rules, goal: Goal, swapped: bool = False, zeros: bool = Fal
         compared = left, App(right.op, right.type, args, right.key)
         floats = [ordered_floats(t, lambda x: seen(rules, goal, x)) for t in compared]
         if all(floats):
-            rules.use(ZEROS, "real")
+            rules.use(ZEROS, "real", (left, right))
             return [goal.about(a, b) for a, b in zip(*floats, strict=True)]
-    exact = owed_exactly(rules, looks_at(left.op, left.type, [type_of(a) for a in args], left.key), zeros)
+    exact = owed_exactly(rules, looks_at(left.op, left.type, [type_of(a) for a in args], left.key), zeros, left, right)
     return [Goal(goal.next, goal.facts, a, b, exact) for a, b in zip(left.args, args, strict=True)]
 
 
-def owed_exactly(rules: Rules, looks: Looks, zeros: bool) -> bool:
-    """Whether what an operation is given is owed bit for bit; with `zeros` both zeros are one. Denied where their signs
+def owed_exactly(rules: Rules, looks: Looks, zeros: bool, *terms: Term) -> bool:
+    """Whether what the terms are given is owed bit for bit; with `zeros` both zeros are one. Denied where their signs
     are not looked at."""
     if zeros:
         if looks != "order":
             raise Denied("no order of zeros")
-        rules.use(ZEROS, "real")
+        rules.use(ZEROS, "real", terms)
     return looks != "" and not zeros
 
 
@@ -122,7 +122,7 @@ def whole(rules: Rules, goal: Goal, zeros: bool = False) -> list[Goal]:
         raise Denied("two operations")
     pairs = [*zip(a.operands, b.operands, strict=True), *zip(a.bodies, b.bodies, strict=True)]
     goals = [g for x, y in pairs for g in equal_tensors(x, y)]
-    exact = owed_exactly(rules, node_looks_at(a, lambda x: seen(rules, goal, x)), zeros)
+    exact = owed_exactly(rules, node_looks_at(a, lambda x: seen(rules, goal, x)), zeros, left, right)
     return [replace(g, exact=True) for g in goals] if exact else goals
 
 
@@ -188,7 +188,9 @@ def fold(
         raise Denied("not two folds")
     # What the functions look at is what they are given, and what they themselves gave before. Those of the left side
     # speak for both, as these are shown to be equal to them whatever they are given.
-    exact = owed_exactly(rules, functions_look_at(functions_of(left), lambda x: seen(rules, goal, x)), zeros)
+    exact = owed_exactly(
+        rules, functions_look_at(functions_of(left), lambda x: seen(rules, goal, x)), zeros, left, right
+    )
     # Some folds fix the order of their elements (a scatter writes later updates over earlier ones), for others XLA
     # leaves it open. Only an order that is kept, or a function that cannot tell, may pass.
     in_order = IN_ORDER in left.head or IN_ORDER in right.head
@@ -199,15 +201,15 @@ def fold(
             if op not in COMMUTATIVE:
                 raise Denied("the order is not kept")
             # Commuting is not enough: floats commute, and their sums depend on the order.
-            associates(rules, op, left.type)
+            associates(rules, op, left.type, left, right)
         if in_order and left.head[3:] != right.head[3:]:  # only one of them says in which order
-            rules.use(ANY_ORDER, "exact")
+            rules.tell(ANY_ORDER)
     elif left.head[0] == "reduce" and combiner(left) not in COMMUTATIVE:
         ours, theirs = ([list(d) for ds in given for d in ds] for given in (left_digits, right_digits))
         if ours != theirs:  # XLA leaves the order open; a function that is not commutative could tell
-            rules.use(ANY_ORDER, "exact")
+            rules.tell(ANY_ORDER)
     if left.head[0] == "reduce" and start_shows(rules, goal, left):
-        rules.use(START, "exact")
+        rules.tell(START)
     new = [variable(goal.next + k, n) for k, n in enumerate(radices)]
     # Each factor has a precision of its own, which goes with the factor.
     goals = equal_heads(left, _swapped_precision(right) if swapped else right)
@@ -351,7 +353,7 @@ def boolean(rules: Rules, goal: Goal, pairs: list[Any]) -> list[Goal]:
             raise Denied("two predicates")
     except TooManyParts as error:
         raise Denied("the predicates are too large") from error
-    rules.use("boolean algebra", "exact")
+    rules.tell("boolean algebra")
     return goals
 
 
@@ -366,7 +368,7 @@ def selected(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     found = as_scatter(rules.graph, head.node) if isinstance(head, Elem) else None
     if found is None or not isinstance(head, Elem):
         raise Denied("not a select-and-scatter that is a scatter")
-    rules.use("select-and-scatter as a scatter", "exact")
+    rules.tell("select-and-scatter as a scatter")
     return [with_side(goal, side, Elem(found, head.at))]
 
 

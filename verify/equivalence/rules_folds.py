@@ -27,12 +27,12 @@ def cut(rules: Rules, goal: Goal, side: int, dimension: int, at: int) -> list[Go
     # A part without elements would have to be the neutral value; both parts have some.
     if not 0 < at < size:
         raise Denied("nothing is cut off")
-    associates(rules, op, fold.type, fold)
     place = fold.place + dimension
     parts = [
         _over(fold, dimension, width, {place: variable(place, width) + first})
         for first, width in ((0, at), (at, size - at))
     ]
+    associates(rules, op, fold.type, fold, *parts)
     # A part whose body is neutral as a term, at all of its points: nothing is said of parts that only sum up to it.
     kept = [p for p in parts if not is_neutral(op, fold.type, rules.terms.settle(p.bodies[0], goal.facts))]
     out: Term = App(op, fold.type, tuple(parts)) if len(kept) != 1 else kept[0]

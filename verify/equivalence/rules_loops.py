@@ -65,7 +65,7 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any], zeros: bool = False) -> lis
     goals = equal_tensors(bodies[0][0], bodies[1][0])
     numbered = [(free[0][i], positions[0][i], positions[1][j]) for i, j in pairs]
     if zeros:
-        rules.use(ZEROS, "real")
+        rules.use(ZEROS, "real", rules.heads(goal))
     # The left turn speaks for both, as the right one is shown to be equal to it from whatever states.
     read = read_beyond_numbers(bodies[0], lambda x: seen(rules, goal, x), zeros)
     exact = owed_bit_for_bit(read, {state: bodies[0][1 + a] for state, a, _ in numbered})
@@ -164,8 +164,8 @@ def looped(rules: Rules, goal: Goal, side: int) -> list[Goal]:
         op = operation_of(head.node.bodies)
         if op not in COMMUTATIVE:
             raise Denied("the order of updates is left open afterwards")
-        associates(rules, op, head.node.type)
-    rules.use("scatter as a loop", "exact")
+        associates(rules, op, head.node.type, head)
+    rules.tell("scatter as a loop")
     return [with_side(goal, side, Elem(loop_, head.at))]
 
 

@@ -82,11 +82,11 @@ def ring(
     if agreed is None:
         raise Denied("two polynomials")
     for name, tier in agreed:
-        rules.use(name, tier)
+        rules.use(name, tier, found.looked_into)
     if "rounding" in found.seen:
-        rules.use("conversions between float types left out", "rounding")
+        rules.use("conversions between float types left out", "rounding", found.looked_into)
     if "sums" in found.seen and type_ not in INTEGERS:
-        rules.use("factors out of sums", "real")
+        rules.use("factors out of sums", "real", found.looked_into)
     return goals
 
 
@@ -164,6 +164,7 @@ def sum_of_monomials(rules: Rules, goal: Goal, head: Term, found: Polynomials) -
         return None
     if not is_neutral("add", fold.type, rules.terms.settle(fold.sides[0], goal.facts)):
         return None
+    found.looked_into.append(fold)
     found.inside, outside_owed = True, found.owed
     found.owed = set()
     try:
@@ -194,7 +195,7 @@ def sum_of_monomials(rules: Rules, goal: Goal, head: Term, found: Polynomials) -
         if inside:
             product_ = _multiplied(inside, fold.type)
             sum_ = Fold(fold.head, fold.type, fold.place, fold.sizes, (product_,), fold.sides)
-            rules.need_numbers(sum_)
+            found.looked_into.append(sum_)
             rest = found.single(sum_)
         else:
             rest = {(): Fraction(prod(fold.sizes))}
@@ -222,8 +223,6 @@ def linear(rules: Rules, goal: Goal, side: int, depth: int) -> list[Goal]:
     own = set(range(fold.place, fold.place + len(fold.sizes)))
     if not polynomial or len(polynomial) > 8 or found.sums:
         raise Denied("nothing to take out")
-    if fold.type not in INTEGERS:
-        rules.use("factors out of sums", "real")
     summands: list[Term] = []
     for monomial, c in polynomial.items():
         inside: list[Term] = []
@@ -238,7 +237,8 @@ def linear(rules: Rules, goal: Goal, side: int, depth: int) -> list[Goal]:
     out = summands[0]
     for term in summands[1:]:
         out = App("add", fold.type, (out, term))
-    rules.need_numbers(fold, out)
+    if fold.type not in INTEGERS:
+        rules.use("factors out of sums", "real", (fold, out))
     next_ = max(goal.next, fold.place + len(fold.sizes))
     return [with_side(goal, side, out, next_)]
 
@@ -262,7 +262,7 @@ def _coefficient(rules: Rules, type_: str, number: Fraction) -> Term:
             1 - SIGNIFICANT[type_]
         ):
             raise Denied("a constant that the type does not hold")
-        rules.use("constants rounded otherwise", "rounding")
+        rules.use("constants rounded otherwise", "rounding", (out,))
     return out
 
 

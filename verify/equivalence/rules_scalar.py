@@ -10,6 +10,7 @@ from math import prod
 from typing import Final
 
 from hloproof.equivalence.computed_identities import SIGNIFICANT
+from hloproof.equivalence.constants_alone import factors
 from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.identities import apply
@@ -20,14 +21,13 @@ from hloproof.equivalence.reductions import (
     as_sum,
     associates,
     combiner,
-    factors,
     fold_of,
     is_neutral,
     neutral_reduce,
     rounded_factors,
 )
 from hloproof.equivalence.rules_polynomials import linear, ring, seen
-from hloproof.equivalence.terms import SMALLEST_NORMAL, App, Elem, Fold, Term, TermSubstitution, from_value, type_of
+from hloproof.equivalence.terms import App, Elem, Fold, Term, TermSubstitution, from_value, type_of
 from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS
 
 
@@ -43,15 +43,9 @@ def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
     # is the other way around, and asks for less.
     if side == 1 and name == "times a predicate" and not all(map(rules.definedness.everywhere, head.args)):
         raise Denied("what the predicate multiplies may have no value")
-    if found[1] != "exact" and not divides_beyond(name, head):
-        rules.need_numbers(*((head, *(seen(rules, goal, a) for a in head.args)) if side == 1 else (found[0],)))
-    rules.use(name, found[1])
+    # What the left side computes is a number, or nothing is owed.
+    rules.use(name, found[1], (head, *(seen(rules, goal, a) for a in head.args)) if side == 1 else (found[0],))
     return [with_side(goal, side, found[0])]
-
-
-def divides_beyond(name: str, head: App) -> bool:
-    """Whether 1 divided by the divisor leaves the type only where the quotient does, or the divisor is flushed."""
-    return name == "reciprocal" and head.type in SMALLEST_NORMAL
 
 
 def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
@@ -60,7 +54,7 @@ def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     if prod(fold.sizes) != 1:
         raise Denied("more than one element")
     if fold.head[0] == "contract":
-        rules.use("a product of one summand", "real")
+        rules.use("a product of one summand", "real", (fold, factors(fold)))
         if fold.type not in INTEGERS:
             rounded_factors(rules, fold)
         term: Term = factors(fold)
@@ -71,7 +65,7 @@ def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
         # both parts; and a complex product with 1 multiplies infinities by 0.
         nothing = complex(-0.0, -0.0) if fold.type in COMPLEX else -0.0
         if (op == "add" and initial != from_value(fold.type, nothing)) or (op == "multiply" and fold.type in COMPLEX):
-            associates(rules, op, fold.type)  # 0 + -0.0 is 0
+            associates(rules, op, fold.type, fold)  # 0 + -0.0 is 0
         term = fold.bodies[0]
     return [with_side(goal, side, term)]
 
@@ -97,7 +91,7 @@ def flatten(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     # element of the outer one.
     if combiner(inner) != op or not is_neutral(op, inner.type, rules.terms.settle(inner.sides[0], goal.facts)):
         raise Denied("two operations")
-    associates(rules, op, outer.type, outer)
+    associates(rules, op, outer.type, outer, inner)
     sizes = outer.sizes + inner.sizes
     # Places of the joined box have to follow each other, since a fold names its variables by its first place.
     if goal.next + len(outer.sizes) != inner.place:
@@ -116,12 +110,11 @@ def widened(rules: Rules, goal: Goal, side: int) -> list[Goal]:
         raise Denied("not a fold")
     if fold.head[0] != "contract" or fold.type not in SIGNIFICANT or SIGNIFICANT[fold.type] >= SIGNIFICANT["f32"]:
         raise Denied("not a contraction of narrow floats")
-    rules.need_numbers(fold)
-    rules.use("contraction in f32", "rounding")
     bodies = tuple(b if type_of(b) == "f32" else App("convert", "f32", (b,)) for b in fold.bodies)
     term: Term = Fold(fold.head, "f32", fold.place, fold.sizes, bodies, fold.sides)
+    rules.use("contraction in f32", "rounding", (fold, term))
     if kept:
-        rules.use("convert there and back", "rounding")
+        rules.use("convert there and back", "rounding", (fold, term))
     else:
         term = App("convert", fold.type, (term,))
     next_ = max(goal.next, fold.place + len(fold.sizes))
@@ -135,7 +128,7 @@ def library(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     if found is None:
         raise Denied("not a call that is known")
     name, term, next_ = found
-    rules.use(f"meaning of {name}", "real")
+    rules.use(f"meaning of {name}", "real", (term,))
     return [with_side(goal, side, term, next_)]
 
 
@@ -145,7 +138,6 @@ def written_out(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     op = neutral_reduce(rules, goal, fold)
     if prod(fold.sizes) > 64:
         raise Denied("too many elements")
-    associates(rules, op, fold.type, fold)
     points: list[dict[int, Lin]] = [{}]
     for k, size in enumerate(fold.sizes):
         points = [{**p, fold.place + k: constant(v)} for p in points for v in range(size)]
@@ -153,6 +145,7 @@ def written_out(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     out = terms[0]
     for term in terms[1:]:
         out = App(op, fold.type, (out, term))
+    associates(rules, op, fold.type, fold, out)
     return [with_side(goal, side, out)]
 
 
