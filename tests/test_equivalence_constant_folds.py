@@ -27,8 +27,8 @@ BODIES = (
 )
 
 
-def verdict(before: str, after: str) -> Verdict:
-    texts = (f"HloModule m\n{BODIES}ENTRY e {{\n {body}\n}}\n" for body in (before, after))
+def verdict(before: str, after: str, more: str = "") -> Verdict:
+    texts = (f"HloModule m{more}\n{BODIES}ENTRY e {{\n {body}\n}}\n" for body in (before, after))
     one, other = map(parse_module, texts)
     return decide(one, other, "exact").verdict
 
@@ -95,6 +95,22 @@ KEPT = {
         " ROOT r = pred[] reduce(b, z), dimensions={0}, to_apply=both",
         "ROOT c = pred[] constant(false)",
     ),
+    "the bits of NaNs": (
+        "x = f32[3] constant({nan, nan, nan})\n b = s32[3] bitcast-convert(x)\n z = s32[] constant(0)\n"
+        " ROOT r = s32[] reduce(b, z), dimensions={0}, to_apply=most",
+        "ROOT c = s32[] constant(2143289344)",
+    ),
+    "a complex number": (
+        "x = c64[3] constant({(1, 2), (1, 2), (1, 2)})\n y = c64[3] reverse(x), dimensions={0}\n"
+        " b = pred[3] compare(x, y), direction=EQ\n z = pred[] constant(true)\n"
+        " ROOT r = pred[] reduce(b, z), dimensions={0}, to_apply=both",
+        "ROOT c = pred[] constant(true)",
+    ),
+    "the number of a device": (
+        "i = u32[] partition-id()\n b = u32[3] broadcast(i), dimensions={}\n x = s32[3] convert(b)\n"
+        " z = s32[] constant(0)\n ROOT r = s32[] reduce(x, z), dimensions={0}, to_apply=counted",
+        "ROOT c = s32[] constant(0)",
+    ),
     "a function of constants": (
         "x = f32[3] constant({0, 0, 0})\n y = f32[3] exponential(x)\n o = f32[3] constant({1, 1, 1})\n"
         " b = pred[3] compare(y, o), direction=EQ\n z = pred[] constant(true)\n"
@@ -113,3 +129,14 @@ def test_a_fold_of_constants_is_the_constant(name: str) -> None:
 @pytest.mark.parametrize("name", KEPT)
 def test_what_another_implementation_may_give_is_not_proved(name: str) -> None:
     assert verdict(*KEPT[name]) is Verdict.UNKNOWN
+
+
+def test_only_reductions_are_computed() -> None:
+    """A sum over devices has two operands and a function too."""
+    summed = (
+        "x = s32[3] constant({3, 7, 5})\n y = s32[3] constant({0, 0, 0})\n"
+        " r = (s32[3], s32[3]) all-reduce(x, y), replica_groups={}, to_apply=counted\n"
+        " ROOT g = s32[3] get-tuple-element(r), index=0"
+    )
+    assert verdict(summed, summed, ", replica_count=2") is Verdict.PROVED
+    assert verdict(summed, "ROOT c = s32[3] constant({3, 7, 5})", ", replica_count=2") is Verdict.UNKNOWN

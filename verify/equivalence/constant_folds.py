@@ -23,7 +23,7 @@ from hloproof.models.hlo.opcodes import SCALAR
 from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
 from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.run import Machine
-from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, from_bits, to_bits
+from hloproof.models.interpreter.semantics.element_type import INTEGERS, from_bits, to_bits
 from hloproof.models.interpreter.semantics.real import Real
 from hloproof.models.interpreter.semantics.semantics import Function, word
 from hloproof.models.interpreter.value import Array, Element, Value
@@ -70,6 +70,7 @@ class ConstantFolds:
 
     def note(self, node: Node, module: Module, i: Instruction, operands: tuple[Node, ...]) -> None:
         """That the node was made for this instruction, whose operands are arrays."""
+        # What reads bits is no scalar operation: the bits of a NaN are not computed here.
         simple = i.opcode in MOVED or (i.opcode in FOLDABLE and i.opcode in SCALAR)
         if simple and node not in self._written and _small(i.shape) and all(self._known(o) for o in operands):
             self._written[node] = _Written(module, i, operands)
@@ -97,14 +98,10 @@ class ConstantFolds:
 
     def _value(self, node: Node) -> Array | None:
         if node not in self._values:
-            found = self._computed(node)
-            # A NaN has bits, which are not computed here.
-            self._values[node] = found if found is not None and all(v == v for v in found.data) else None
+            self._values[node] = self._computed(node)
         return self._values[node]
 
     def _computed(self, node: Node) -> Array | None:
-        if node.type in COMPLEX:
-            return None
         if node.head == "constant":
             bits = literal_of(node.key, prod(node.sizes))
             return None if bits is None else Array(node.type, node.sizes, [from_bits(node.type, b) for b in bits])
