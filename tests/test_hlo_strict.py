@@ -465,6 +465,30 @@ def test_without_root_the_last_instruction_is_the_result() -> None:
     assert module.entry.root.name == "c"
 
 
+PRINTED = "HloModule m, entry_computation_layout={(f32[8]{0})->f32[8]{0}}\n\n"
+CALLED = "%f (p: f32[8]) -> f32[8] {\n  %p = f32[8]{0} parameter(0)\n  ROOT %r = f32[8]{0} negate(%p)\n}\n\n"
+MAIN = CALLED.replace("%f", "ENTRY %e")
+
+
+@pytest.mark.parametrize(
+    ("text", "entry"),
+    [
+        (PRINTED + CALLED + MAIN, "e"),
+        (PRINTED + CALLED, None),  # a dump that was cut: what is left has the shapes that the header names
+        (PRINTED + CALLED + CALLED.replace("%f", "%g").replace("[8]", "[9]"), None),
+        ("HloModule m\n" + CALLED, "f"),  # by hand, as XLA reads it too
+        (PRINTED + CALLED.replace("ROOT ", ""), "f"),
+    ],
+)
+def test_what_a_compiler_printed_ends_with_its_entry(text: str, entry: str | None) -> None:
+    if entry is None:
+        with pytest.raises(InputError, match="ends before its ENTRY computation") as error:
+            parse_module(text)
+        assert (error.value.line, error.value.column) == (1, 1)
+    else:
+        assert parse_module(text).entry.name == entry
+
+
 def test_one_bad_module_leaves_the_others_of_its_file() -> None:
     good = "HloModule m\nENTRY e { ROOT c = f32[] constant(1) }\n"
     bad = "HloModule m\nENTRY e { ROOT c = f32[] constnt(1) }\n"

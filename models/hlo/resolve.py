@@ -21,6 +21,8 @@ def resolve(draft: DraftModule, scanner: Scanner) -> Module:
     entries = [c for c in draft.computations if c.is_entry]
     if len(entries) > 1:
         raise scanner.error("a module has only one ENTRY", entries[1].pos)
+    if not entries and _is_printed(draft):
+        raise scanner.error("the module ends before its ENTRY computation; the text is cut short", draft.pos)
     entry = entries[0] if entries else [c for c in draft.computations if not c.is_nested][-1]
     signatures: dict[str, Signature] = {}
     finished: dict[str, Computation] = {}
@@ -42,6 +44,13 @@ def resolve(draft: DraftModule, scanner: Scanner) -> Module:
     _check_header(draft, module, signatures[entry.name], scanner)
     _check_devices(draft, module, scanner)
     return module
+
+
+def _is_printed(draft: DraftModule) -> bool:
+    """A compiler wrote it: that names the shapes of the entry, marks every root, and the entry, which comes last. Who
+    writes a module by hand and leaves ENTRY out, as XLA's reader lets one, leaves out one of the others as well."""
+    names_entry = any(name == "entry_computation_layout" for name, _ in draft.attributes)
+    return names_entry and any(c.roots for c in draft.computations)
 
 
 def _check_header(draft: DraftModule, module: Module, entry: Signature, scanner: Scanner) -> None:
