@@ -245,3 +245,23 @@ def test_a_campaign_in_which_nothing_was_tried_is_no_success(
     monkeypatch.setattr(mutants, "run", scored)
     assert run(["fuzz", "maps", "--state", "c", "--time", "1", "-j", "1"]) == status
     assert run(["fuzz", "--mutants", "--sample", "3", "--time", "1", "-j", "1"]) == status
+
+
+@pytest.mark.parametrize(
+    ("failing", "where", "status"),
+    [
+        ([], "caught", Exit.OK),
+        (["maps: KeyError"], "caught", Exit.REFUTED),  # every example that fails has noticed every error
+        ([], "impossible", Exit.UNKNOWN),
+        ([], "survived", Exit.REFUTED),
+    ],
+)
+def test_planted_errors_are_noticed_by_what_holds_without_them(
+    failing: list[str], where: str, status: Exit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def scored(chosen: Sequence[Any], *given: Any) -> None:
+        getattr(given[-1], where).extend((site, "x", 0.0) if where == "caught" else site for site in chosen)
+
+    monkeypatch.setattr(mutants, "explored", lambda *_, **__: SimpleNamespace(failing=failing))
+    monkeypatch.setattr(mutants, "run", scored)
+    assert run(["fuzz", "--mutants", "--sample", "3", "-j", "1"]) == status

@@ -159,7 +159,7 @@ def _cluster(address: str) -> tuple[Callable[[int], Executor], int]:
 def _mutants(
     count: int | None, files: tuple[str, ...], seed: int, jobs: int, seconds: float | None, with_equivalent: bool
 ) -> int:
-    """Prints the score; refuted when it is under 98%, unknown where nothing was tried."""
+    """Prints the score; refuted when it is under 98% or something fails as it is, unknown where nothing was tried."""
     from hloproof.fuzz.mutation import mutants
 
     unknown = [f for f in files if f not in mutants.watched()]
@@ -172,18 +172,22 @@ def _mutants(
 
     display = show if sys.stderr.isatty() else None
     begun, score, ending = time.monotonic(), mutants.Score(), None
+    failing: Sequence[str] = ()
     half = math.inf if seconds is None else seconds / 2
     try:
         reach = mutants.explored(seed, {s.file for s in chosen}, jobs, seconds=half)
-        for failing in reach.failing:
-            say(f"fails without an error planted: {failing}", err=True)
+        failing = reach.failing
+        for cause in failing:
+            say(f"fails without an error planted: {cause}", err=True)
         left = None if seconds is None else max(0.0, seconds - (time.monotonic() - begun))
         mutants.run(chosen, reach, seed, 120.0, jobs, left, display, with_equivalent, score)
     except KeyboardInterrupt:
         say(f"interrupted: {score.done} of {len(chosen)} mutants were tried", err=True)
         ending = Exit.INTERRUPTED
-    if ending is None and not score.done:  # of nothing all is noticed
-        say("nothing was tried within the time", err=True)
+    if ending is None and failing:  # where all fails, all is noticed
+        ending = Exit.REFUTED
+    if ending is None and not score.judged:  # of nothing all is noticed
+        say("nothing was tried", err=True)
         ending = Exit.UNKNOWN
     for line in mutants.lines(score):
         say(line)

@@ -138,9 +138,13 @@ class Score:
         return missed + len(self.caught) + len(self.equivalent) + len(self.impossible)
 
     @property
+    def judged(self) -> int:
+        """How many count: those that were tried, and those that no example reaches."""
+        return len(self.caught) + len(self.survived) + len(self.unreached)
+
+    @property
     def percent(self) -> float:
-        judged = len(self.caught) + len(self.survived) + len(self.unreached)
-        return 100.0 * len(self.caught) / judged if judged else 100.0
+        return 100.0 * len(self.caught) / self.judged if self.judged else 100.0
 
 
 def all_sites(files: Sequence[str] | None = None) -> list[Site]:
