@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 from red_pairs import entry, one, proved, unproved
 
+from hloproof.equivalence import decide
 from hloproof.equivalence.graph import Graph
 from hloproof.equivalence.identities import apply
+from hloproof.equivalence.kernel import NAN_BITS
 from hloproof.equivalence.terms import App, Elem
+from hloproof.models.hlo.parser import parse_module
 from hloproof.queries.equivalence import compare, one_module
 
 
@@ -179,6 +182,67 @@ def parted(through: bool) -> str:
     """Integers, or the integers of both of their halves read as floats."""
     lines = ("f = f16[4,2] bitcast-convert(p)", "ROOT r = s32[4] " + BITS)
     return one("s32[4]", *(lines if through else ("ROOT r = s32[4] copy(p)",)))
+
+
+def of_two(*lines: str, read: str = BITS, kind: str = "s32[4]") -> str:
+    """What is read of `f`, which is made of two arrays of floats."""
+    parameters = (f"{n} = f32[4] parameter({k})" for k, n in enumerate("xy"))
+    return entry(*parameters, *lines, f"ROOT r = {kind} {read}", before=BY_ORDER + MAXIMUM)
+
+
+BY_ORDER = (
+    "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n "
+    "ROOT r = pred[] compare(a, b), direction=LT, type=TOTALORDER\n}\n"
+)
+MAXIMUM = "most { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] maximum(a, b)\n}\n"
+MINUS_ONE = ("c = f32[] constant(-1)", "o = f32[4] broadcast(c), dimensions={}", "f = f32[4] multiply(x, o)")
+OPPOSITE = ("p = f32[4] multiply(x, y)", "f = f32[4] negate(p)")
+FACTOR = ("n = f32[4] negate(x)", "f = f32[4] multiply(n, y)")
+SORTED = "sort(f), dimensions={0}, to_apply=less"
+LEAST = "l = f32[] constant(-inf)"
+DOT_SPREAD = "f = f32[4] broadcast(d), dimensions={}"
+SPREAD = "f = f32[4] broadcast(m), dimensions={}"
+OPEN_NANS = {
+    "times minus one": (of_two(*MINUS_ONE), of_two("f = f32[4] negate(x)")),
+    "the sign of a product": (of_two(*FACTOR), of_two(*OPPOSITE)),
+    "the sign of a product that is sorted": (
+        of_two(*FACTOR, read=SORTED, kind="f32[4]"),
+        of_two(*OPPOSITE, read=SORTED, kind="f32[4]"),
+    ),
+    "what is quiet": (of_two("w = f64[4] convert(x)", "f = f32[4] convert(w)"), of_two("f = f32[4] copy(x)")),
+    "the first of two": (of_two("f = f32[4] add(x, y)"), of_two("f = f32[4] add(y, x)")),
+    "the first factor of two": tuple(
+        of_two(f"d = f32[] dot({factors}), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}", DOT_SPREAD)
+        for factors in ("x, y", "y, x")
+    ),
+    "the first of many": (
+        of_two(LEAST, "m = f32[] reduce(x, l), dimensions={0}, to_apply=most", SPREAD),
+        of_two(
+            LEAST,
+            "t = f32[2,2] reshape(x)",
+            "h = f32[2] reduce(t, l), dimensions={0}, to_apply=most",
+            "m = f32[] reduce(h, l), dimensions={0}, to_apply=most",
+            SPREAD,
+        ),
+    ),
+}
+KEPT_NANS = {
+    "negated twice": (of_two("n = f32[4] negate(x)", "f = f32[4] negate(n)"), of_two("f = f32[4] copy(x)")),
+    "numbers": (of_two(*FACTOR, read="sign(f)", kind="f32[4]"), of_two(*OPPOSITE, read="sign(f)", kind="f32[4]")),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), OPEN_NANS.values(), ids=OPEN_NANS)
+def test_the_bits_of_a_nan_are_left_open_by_arithmetic(before: str, after: str) -> None:
+    """They are the processor's, or the compiler's: told, and not of the tier exact."""
+    unproved(before, after, "exact")
+    answer = decide(parse_module(before), parse_module(after), "real", 5.0)
+    assert answer.verdict == "proved" and (NAN_BITS, "real") in answer.axioms
+
+
+@pytest.mark.parametrize(("before", "after"), KEPT_NANS.values(), ids=KEPT_NANS)
+def test_signs_that_are_turned_twice_and_numbers_are_exact(before: str, after: str) -> None:
+    proved(before, after, "exact")
 
 
 NOT_REFUTED = {

@@ -146,6 +146,11 @@ def rewritten(identity: Identity, term: App, view: View) -> Term | None:
     return None
 
 
+KEEPS_NAN: Final = frozenset(
+    {"negated twice", "size of a size", "bits through another type", "the accuracy of a function left out"}
+    | {i.name for i in TABLE if i.name.startswith("choice")}
+)
+"""Identities that keep the bits of a NaN as well: nothing is computed but the sign, and no sign is moved."""
 RECIPROCAL: Final = frozenset({"reciprocal", "divided by a constant"})
 """Identities that divide by multiplying with what is 1 divided by the divisor."""
 IDENTITIES: Final[dict[str, Identity]] = {i.name: i for i in TABLE}

@@ -16,10 +16,15 @@ from hloproof.equivalence.goals import Goal, Terms
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.indices import variable
 from hloproof.equivalence.terms import Elem, Term
+from hloproof.models.interpreter.semantics.element_type import COMPLEX
+from hloproof.models.interpreter.semantics.small_float import FLOATS
 
 ProofStep = list[Any]
 _APART: Final = 1 << 20
 """A place for variables of folds that are looked at beside a goal, far from all others."""
+NAN_BITS: Final = "the bits of a NaN are left open where bits are looked at"
+"""The name of what is assumed, of the tier real: arithmetic says nothing of the sign and the payload of a NaN, and XLA
+makes other ones of x * -1 when it compiles than when it runs one operation after the other."""
 
 
 class Denied(Exception):
@@ -61,6 +66,15 @@ class Rules:
     def tell(self, name: str) -> None:
         """Something is used that is exact, or assumed whatever the tier."""
         self.used[name] = "exact"
+
+    def leave_nan_open(self, type_: str) -> None:
+        """What is used next keeps numbers of this type bit for bit, but no NaN: where bits are looked at, this is told,
+        and denied at the tier exact."""
+        if not self.owed_exactly or type_ not in FLOATS | COMPLEX:
+            return
+        if self.tier == "exact":
+            raise Denied(f"{NAN_BITS}: of the tier real")
+        self.used[NAN_BITS] = "real"
 
     def use(self, name: str, tier: Tier, terms: Iterable[Term]) -> None:
         """Something of the tier is used on the terms: all that it takes apart, and all that it makes. Denied where it

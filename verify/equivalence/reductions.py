@@ -104,8 +104,9 @@ def neutral_reduce(rules: Rules, goal: Goal, fold: Fold) -> str:
 
 
 def associates(rules: Rules, op: str, type_: str, term: Term, *more: Term) -> None:
-    """Grouping does not matter bit for bit, but for float sums and products; the terms are what is regrouped, and what
-    becomes of it."""
+    """Grouping does not matter bit for bit, but for float sums and products, and for the bits of a NaN; the terms are
+    what is regrouped, and what becomes of it."""
+    rules.leave_nan_open(type_)
     if op in ("add", "multiply") and type_ not in INTEGERS:
         rules.use("sums and products regrouped", "real", (term, *more))
 

@@ -84,6 +84,7 @@ def arguments(rules: Rules, goal: Goal, swapped: bool = False, zeros: bool = Fal
         symmetric = left.op == "compare" and bool({("direction", "EQ"), ("direction", "NE")} & set(left.key))
         if left.op not in COMMUTATIVE and not symmetric:
             raise Denied(f"{left.op} does not commute")
+        rules.leave_nan_open(left.type)  # of two NaNs the first may be the one that is kept
         args = args[::-1]
     if zeros:
         compared = left, App(right.op, right.type, args, right.key)
@@ -222,6 +223,7 @@ def fold(
     if swapped:
         if left.head[0] != "contract":
             raise Denied("only factors swap")
+        rules.leave_nan_open(left.type)
         sides[1].reverse()
     next_ = goal.next + len(radices)
     pairs = [*zip(sides[0], sides[1], strict=True)]

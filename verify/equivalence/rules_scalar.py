@@ -13,7 +13,7 @@ from hloproof.equivalence.computed_identities import SIGNIFICANT
 from hloproof.equivalence.constants_alone import factors
 from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.identities import apply
+from hloproof.equivalence.identities import KEEPS_NAN, apply
 from hloproof.equivalence.indices import Lin, constant, variable
 from hloproof.equivalence.kernel import Denied, Rules, owed_beside, with_side
 from hloproof.equivalence.library import call
@@ -43,6 +43,8 @@ def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
     # is the other way around, and asks for less.
     if side == 1 and name == "times a predicate" and not all(map(rules.definedness.everywhere, head.args)):
         raise Denied("what the predicate multiplies may have no value")
+    if name not in KEEPS_NAN:
+        rules.leave_nan_open(head.type)
     # What the left side computes is a number, or nothing is owed.
     rules.use(name, found[1], (head, *(seen(rules, goal, a) for a in head.args)) if side == 1 else (found[0],))
     return [with_side(goal, side, found[0])]

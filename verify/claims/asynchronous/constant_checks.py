@@ -77,9 +77,7 @@ def _left_in_place(local: LocalBuffers, returned: _Returned) -> dict[str, str]:
         names = {"while": (called(i, "body"),), "conditional": branches(i)}.get(i.opcode, ())
         for (body, _), lies in returned.items():
             if body in names:
-                out[i.name] = (
-                    f"{body} returns the constant {lies.made.name} where {i.name} has a buffer of its own"
-                )
+                out[i.name] = f"{body} returns the constant {lies.made.name} where {i.name} has a buffer of its own"
     return out
 
 
