@@ -51,6 +51,7 @@ _CHOICES: Final = {
     "split": "qs = pred[2] parameter(1), sharding={devices=[2]0,1}\n  qq = pred[1] slice(qs), slice={[0:1]}\n"
     "  q = pred[] reshape(qq)",
     "given to each": "q = pred[] parameter(1), parameter_replication={false}",
+    "manual": "q = pred[] parameter(1), sharding={manual}",
     "yes": "q = pred[] constant(true)",
     "no": "q = pred[] constant(false)",
     "own": "own = u32[] replica-id()\n  zero = u32[] constant(0)\n  q = pred[] compare(own, zero), direction=EQ",
@@ -241,6 +242,11 @@ def _sums_of_branches() -> str:
     )
 
 
+_EXCHANGE: Final = "x = ((f32[8]), f32[8], u32[]) all-to-all-start(p), replica_groups={}, dimensions={0}"
+_RAGGED: Final = (
+    "sizes = s32[2] constant({4,4})\n"
+    "  x = f32[8] ragged-all-to-all(p, p, sizes, sizes, sizes, sizes), replica_groups={{0,1}}"
+)
 _OF_FIVE: Final = "channel_id=5, frontend_attributes={"
 
 CASES: Final = {
@@ -432,7 +438,12 @@ CASES: Final = {
     "a branch by a function that calls another": (_mapped_by_a_call("negate(a)"), "proved"),
     **{
         f"a branch that is {chosen}, with a sum": (_branches(chosen, "r1 s1 sum R1 S1", ""), said)
-        for chosen, said in (("given to all", "proved"), ("split", "unknown"), ("given to each", "unknown"))
+        for chosen, said in (
+            ("given to all", "proved"),
+            ("split", "unknown"),
+            ("given to each", "unknown"),
+            ("manual", "unknown"),
+        )
     },
     "a branch sends, and one recv": (_branches("given", "s1 S1", "", after="r1 R1"), "unknown"),
     "a recv that is ended by way of a branch": (
@@ -536,6 +547,57 @@ CASES: Final = {
     **{
         f"a constant that is worked out{' and says more' if said else ''}": (_worked_out(said), verdict)
         for said, verdict in (("", "proved"), (', backend_config={"own":"1"}', "unknown"))
+    },
+    # Where devices go different ways, one may be sent what another way would not have sent.
+    **{
+        f"a deadlock behind a branch that is {chosen}": (
+            _branches(chosen, "r1 s1 R1 S1", "", after="r1b R1b sum s1b S1b"),
+            said,
+        )
+        for chosen, said in (("own", "unknown"), ("given", "refuted"))
+    },
+    # And a recv that is not sent may take what another is sent on its channel, if their pairs are not the same.
+    **{
+        f"a recv on a channel with {pairs}, too": (_with_pairs("r1a s1b R1a sum r1b s1a R1b", pairs), said)
+        for pairs, said in (("{{0,1},{1,2}}", "unknown"), ("{{1,2}}", "refuted"))
+    },
+    **{
+        f"a channel on {streams}": (
+            module_of(
+                [
+                    line_of(w)[:-1] + said + "}" if w in ("r1b", "s1b") else line_of(w)
+                    for w in "r1a s1a R1a S1a r1b s1b R1b S1b".split()
+                ]
+            ),
+            verdict,
+        )
+        for streams, said, verdict in (
+            ("one stream", "", "proved"),
+            ("two streams", ',_xla_send_recv_pipeline="1"', "unknown"),
+        )
+    },
+    "a number of partitions that each replica has alone": (
+        _given_to("all-to-all(p), replica_groups={}, dimensions={0}, channel_id=9"),
+        "proved",
+    ),
+    "a sum of who knows how many, who waits for the first": (flat("r2 R2 sum s2 S2", "replica_count=1"), "unknown"),
+    "a sum inside of what a library runs": (
+        _given_to('custom-call(p), custom_call_target="__cublas$x", called_computations={inside}'),
+        "unknown",
+    ),
+    **{
+        f"parts of any size that are exchanged, {order}": (
+            module_of([_RAGGED if w == "ragged" else line_of(w) for w in order.split()]),
+            said,
+        )
+        for order, said in (("r1 R1 ragged s1 S1", "unknown"), ("r1 s1 ragged R1 S1", "proved"))
+    },
+    **{
+        f"a done of what is exchanged{said}": (
+            module_of([*lines_of("r1 s1 R1 S1"), _EXCHANGE, f"d = f32[8] all-to-all-done(x){said}"]),
+            verdict,
+        )
+        for said, verdict in (("", "proved"), (', backend_config={"who":"all"}', "unknown"))
     },
     "a branch that is own, without any": (_branches("own", "", "", after="r1 s1 R1 S1"), "proved"),
 }

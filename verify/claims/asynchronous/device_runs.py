@@ -112,7 +112,7 @@ class _Devices:
         if key not in self._partners:
             found = _partners(self.chains, place, device, self._strict)
             if self._strict:
-                self._partners[key] = frozenset(self.at) if found is None else found & frozenset(self.at)
+                self._partners[key] = frozenset(self.at) if found is None else found
             else:
                 self._partners[key] = frozenset() if found is None else _surely(self.chains, place, found)
         return self._partners[key]
@@ -172,7 +172,7 @@ def _partners(chains: AsyncChains, place: HloPosition, device: int, strict: bool
     everyone = frozenset(range(max(replicas * partitions, 1)))
     across = "replicas"
     if opcode in WITH_GLOBAL_IDS:
-        across = "devices" if flat or (channel and replicas == 1) else "replicas"
+        across = "devices" if flat else "replicas"
         if channel and not flat and partitions > 1:
             return everyone
     elif channel:
