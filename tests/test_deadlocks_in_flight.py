@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
-from deadlock_modules import CHOSEN, STATE, computation_of, exchanged, found_of, line_of, lines_of, module_of
+from deadlock_modules import ASIDE, CHOSEN, STATE, computation_of, exchanged, found_of, line_of, lines_of, module_of
 
 
 def _flights(order: str, first: str, second: str = "", on: str = "") -> str:
@@ -132,6 +132,26 @@ CASES: Final = {
     "a branch by what is given where it also flies": (_flown(False), "unknown"),
     "a branch by what is given where it is called": (_flown(True), "proved"),
 }
+
+
+_SUGARED: Final = {
+    "X": "x = ((f32[8]), f32[8], u32[]) all-to-all-start(p), replica_groups={}, dimensions={0}",
+    "Y": "y = f32[8] all-to-all-done(x)",
+}
+
+
+@pytest.mark.parametrize(
+    ("order", "thread", "said"),
+    [
+        ("X r1 R1 s1 S1 Y", "", "proved"),
+        ("X r1 R1 s1 S1 Y", f", async_{ASIDE}", "unknown"),
+        ("X Y r1 s1 R1 S1", f", async_{ASIDE}", "proved"),
+    ],
+)
+def test_a_short_form_may_run_on_a_thread_of_its_own(order: str, thread: str, said: str) -> None:
+    lines = [_SUGARED.get(w) or line_of(w) for w in order.split()]
+    lines = [line + thread if "-start(" in line else line for line in lines]
+    assert {f.verdict.value for f in found_of(module_of(lines))} == {said}
 
 
 @pytest.mark.parametrize(("text", "said"), CASES.values(), ids=CASES)

@@ -220,7 +220,11 @@ class Schedule:
             return self._opened(Event(place, i.opcode, source_target_pairs(i), channel, _stream(i), within=within))
         if _plain(i.opcode) in _EXCHANGES and (link is None or link.role == "start"):
             if link is not None:
-                return self._opened(Event(place, "launch", within=within))
+                launch = Event(place, "launch", within=within)
+                begun = self._opened(launch)
+                if self.chains.thread(i) != MAIN_THREAD:
+                    self._flights[begun[()]] = _Flight(i.name, (launch,), is_aside=True)
+                return begun
             self._begin(Event(place, "meet", within=within))
         elif link is not None and link.role == "done":
             self._end(i, place, given.get(0, {}), within)
