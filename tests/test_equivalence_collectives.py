@@ -239,3 +239,36 @@ def test_who_takes_part_in_an_exchange_is_told_by_what_a_state_holds(states: str
     reader.read(after, 0)
     exchanges = [n for n in reader.graph.nodes.values() if n.head == "all-reduce"]
     assert exchanges and not any(isinstance(part, Node) for n in exchanges for part in n.key[1])
+
+
+SUMMED = "s = f32[4] all-reduce-start(p), replica_groups={{0,1}}, to_apply=sum"
+STEP = "step { a = f32[4] parameter(0)\n ROOT n = f32[4] all-reduce-start(a), replica_groups={{0,1}}, to_apply=sum\n}\n"
+SAME = "same { a = f32[4] parameter(0)\n ROOT n = f32[4] copy(a)\n}\n"
+READ_EARLY = {
+    "by an operation": lambda s: (f"ROOT r = f32[4] negate({s})",),
+    "by a copy": lambda s: (f"c = f32[4] copy({s})", "ROOT r = f32[4] negate(c)"),
+    "by a call of a library": lambda s: (f'ROOT r = f32[4] custom-call({s}), custom_call_target="f"',),
+    "as the result": lambda s: (f"ROOT r = f32[4] opt-barrier({s})",),
+    "in a tuple that is the result": lambda s: (f"ROOT r = (f32[4]) tuple({s})",),
+    "behind a call": lambda s: (f"c = f32[4] call({s}), to_apply=neg", "ROOT r = f32[4] copy(c)"),
+    "behind a branch that begins it": lambda s: (
+        "i = s32[] constant(0)",
+        f"c = f32[4] conditional(i, d, p), branch_computations={{same, {'same' if s == 'd' else 'step'}}}",
+        "ROOT r = f32[4] negate(c)",
+    ),
+}
+
+
+@pytest.mark.parametrize("read", READ_EARLY.values(), ids=READ_EARLY)
+def test_a_sum_in_flight_is_not_read_before_its_end(read: Callable[[str], tuple[str, ...]]) -> None:
+    """A start names the array that its done gives: read from the start it is not there yet."""
+
+    def text(s: str) -> str:
+        lines = "\n ".join(("p = f32[4] parameter(0)", SUMMED, "d = f32[4] all-reduce-done(s)", *read(s)))
+        negative = "neg { a = f32[4] parameter(0)\n ROOT n = f32[4] negate(a)\n}\n"
+        return f"HloModule m, replica_count=2\n{FUNCTIONS}{negative}{STEP}{SAME}ENTRY e {{\n {lines}\n}}\n"
+
+    ended, early = parse_module(text("d")), parse_module(text("s"))
+    assert decide(ended, ended, "exact").verdict == "proved"
+    for before, after in ((ended, early), (early, early)):
+        assert "in flight" in decide(before, after, "rounding").reason

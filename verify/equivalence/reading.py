@@ -27,7 +27,17 @@ from hloproof.equivalence.handed_on import otherwise, settled, turned
 from hloproof.equivalence.loop_states import needed_states
 from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, attribute_key, carried_when
 from hloproof.equivalence.operations import OperationReader, called_in_order
-from hloproof.equivalence.value_trees import Pending, ValueTree, has_shape, in_parts, leaves_of, parts_of, rebuilt
+from hloproof.equivalence.value_trees import (
+    Pending,
+    ValueTree,
+    flies,
+    has_shape,
+    in_parts,
+    leaves_of,
+    nesting_of,
+    parts_of,
+    rebuilt,
+)
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.async_syntax import step_of
 from hloproof.models.hlo.attributes import ComputationRef
@@ -69,6 +79,8 @@ class GraphReader(OperationReader):
         self.endings, self.endings_inside = [], []
         parameters = [self.parameter(p.shape, (number,)) for number, p in enumerate(module.entry.parameters)]
         result = self.computation(module.entry, parameters, 0, ())
+        if flies(result):
+            raise NotModelled("a result that is in flight")
         endings = (*self.endings, *self.endings_inside)
         return ReadModule(list(leaves_of(result)), self.effects, frozenset(self.promises), endings)
 
@@ -143,10 +155,13 @@ class GraphReader(OperationReader):
         opcode = i.opcode
         sugar = async_sugar(opcode)
         step = step_of(opcode)
+        if opcode == "copy":
+            self.check_over(i, given)
         if opcode in HANDED_ON:
             if opcode == "all-reduce-done":
                 self.ended(i, given, computation, path)
-            return given[0].result if isinstance(given[0], Pending) and opcode == "copy-done" else given[0]
+            ends = opcode in ("copy-done", "all-reduce-done")
+            return given[0].result if isinstance(given[0], Pending) and ends else given[0]
         if opcode == "tuple":
             return list(given)
         if opcode == "get-tuple-element":
@@ -167,12 +182,18 @@ class GraphReader(OperationReader):
         if opcode in ("all-gather-start", "collective-permute-start"):
             return Pending(self.collective(i, opcode.removesuffix("-start"), given, path))
         if opcode == "all-reduce-start":
-            return self.collective(i, "all-reduce", given, path)
+            return Pending(self.collective(i, "all-reduce", given, path))
         if opcode == "conditional":
             return self.conditional(i, given, level, path)
         if opcode == "while":
             return self.loop(i, given[0], level, path)
+        self.check_over(i, given)
         return self.operation(i, opcode, i.shape, given, computation, path)
+
+    def check_over(self, i: Instruction, given: list[ValueTree]) -> None:
+        """Raises NotModelled where an operation reads what is still in flight."""
+        if any(map(flies, given)):
+            raise NotModelled(f"{i.opcode} {i.name}, which is given what is in flight")
 
     def ended(self, i: Instruction, given: list[ValueTree], computation: Computation, path: tuple[Any, ...]) -> None:
         """What an end or update says of what is carried, where its start says something else. Raises NotModelled where
@@ -248,6 +269,8 @@ class GraphReader(OperationReader):
         for k, (b, a) in enumerate(zip(branches, arguments, strict=True)):
             values.append(self.computation(b, [a], level, (*path, selector, k), [standing[k]]))
             over.append(parts_of((self.inside or NOTHING).value, values[-1]))
+        if any(nesting_of(v) != nesting_of(values[0]) for v in values):
+            raise NotModelled(f"{i.opcode} {i.name}, of which one branch gives what is in flight")
         flat = [list(leaves_of(v)) for v in values]
         chosen: list[Node] = []
         after: list[Earlier] = []
@@ -281,7 +304,10 @@ class GraphReader(OperationReader):
             self.occurrences = Counter(saved[1])
             inside = (*path, "loop")
             given = rebuilt(initial, iter(state))
-            after = list(leaves_of(self.computation(body, [given], level + 1, inside, [turn])))
+            returned = self.computation(body, [given], level + 1, inside, [turn])
+            if nesting_of(returned) != nesting_of(initial):
+                raise NotModelled(f"{i.opcode} {i.name}, in which something else is in flight after a turn")
+            after = list(leaves_of(returned))
             left = parts_of((self.inside or NOTHING).value, initial)
             (holds,) = leaves_of(self.computation(condition, [given], level + 1, inside, [turn]))
             decided = (self.inside or NOTHING).every

@@ -33,6 +33,11 @@ def leaves_of(value: ValueTree) -> Iterator[Node]:
         yield value
 
 
+def flies(value: ValueTree) -> bool:
+    """Whether something of a value is in flight, so that nobody may read it before its done."""
+    return any(map(flies, value)) if isinstance(value, list) else isinstance(value, Pending)
+
+
 def has_shape(value: ValueTree, shape: Shape) -> bool:
     """Whether a value is nested as the shape, and holds arrays of its sizes and element types, and tokens and the like
     where it names them; no array is one whose size is known at run time. Of an operation in flight the shape names more
