@@ -9,6 +9,9 @@ FUNCTIONS = (
     "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b)\n}\n"
     "largest { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] maximum(a, b)\n}\n"
     "square { a = f32[] parameter(0)\n ROOT r = f32[] multiply(a, a)\n}\n"
+    "opposite { a = f32[] parameter(0)\n ROOT r = f32[] negate(a)\n}\n"
+    "branched { a = f32[] parameter(0)\n z = f32[] constant(0)\n p = pred[] compare(a, z), direction=GT\n "
+    "ROOT r = f32[] conditional(p, a, a), true_computation=square, false_computation=opposite\n}\n"
     "below { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = pred[] compare(a, b), direction=LT\n}\n"
 )
 BIG, SMALL = "c = f32[2] constant({3e38, 2e38}); ", "c = f32[2] constant({3, 2}); "
@@ -29,6 +32,7 @@ ROWS = {
     "written over": ("i = s32[] constant(0); g = f32[2] dynamic-update-slice(c, c, i)" + SQUARED, True),
     "sorted": ("g = f32[2] sort(c), dimensions={0}, to_apply=below" + SQUARED, False),
     "mapped": ("e = f32[2] map(c), dimensions={0}, to_apply=square", False),
+    "mapped by branches": ("e = f32[2] map(c), dimensions={0}, to_apply=branched", False),
     "divided": ("k = f32[] constant(1e-5); b = f32[2] broadcast(k), dimensions={}; e = f32[2] divide(c, b)", True),
     "added": ("e = f32[2] add(c, c)", True),
     "subtracted": ("m = f32[2] negate(c); e = f32[2] subtract(c, m)", True),
@@ -42,6 +46,8 @@ ROWS = {
         "e0 = f32[] multiply(s, s); e = f32[2] broadcast(e0), dimensions={}", False,
     ),
 }  # fmt: skip
+SPREAD = "k = f32[] constant({}); b = f32[2] broadcast(k), dimensions={{}}"
+COSINES = "c = f32[2] constant({0, 0.001}); g = f32[2] cosine(c)"
 ZEROS = entry("z = f32[] constant(0)", "ROOT r = f32[2] broadcast(z), dimensions={}")
 
 
@@ -79,6 +85,11 @@ def test_a_sum_of_one_number_is_no_number_where_it_overflows() -> None:
         ("c = f64[2] constant({1e200, 1}); e = f64[2] multiply(c, c)", "f64", False),
         ("c = bf16[2] constant({3e38, 1}); e = bf16[2] add(c, c)", "bf16", False),
         ("c = bf16[2] constant({1e38, 1}); e = bf16[2] add(c, c)", "bf16", True),
+        (f"c = f32[2] constant({{1e-10, 2e-10}}); {SPREAD.format('1e-39')}; e = f32[2] divide(c, b)", "f32", False),
+        (f"c = f32[2] constant({{1e-10, 2e-10}}); {SPREAD.format('1e-37')}; e = f32[2] divide(c, b)", "f32", True),
+        (f"{COSINES}; {SPREAD.format('3e38')}; h = f32[2] multiply(g, b); e = f32[2] add(h, h)", "f32", False),
+        (f"{COSINES}; {SPREAD.format('3')}; h = f32[2] multiply(g, b); e = f32[2] add(h, h)", "f32", True),
+        ("c = f32[2] constant({1, nan}); e = f32[2] multiply(c, c)", "f32", False),
         ("p = f32[2] parameter(0); e = f32[2] multiply(p, p)", "f32", True),
         ("p = f32[2] parameter(0); g = f32[2] exponential(p); e = f32[2] multiply(p, g)", "f32", True),
     ],

@@ -99,7 +99,7 @@ class Magnitudes:
         if node.head == "constant":
             bits = literal_of(node.key, 1)
             values = [from_bits(node.type, b) for b in set(bits or ())]
-            return max((abs(v) for v in values), default=inf) if all(v == v for v in values) else inf
+            return max((abs(v) for v in values), default=inf)
         if node.head == "iota":
             return float(max(node.sizes, default=1))
         if node.head in LARGEST_GIVEN and not (node.type in INTEGERS and node.head in _WRAPS):
