@@ -205,6 +205,17 @@ def test_a_sum_of_two_is_two_sums() -> None:
             step(Goal(0, (), wrong, ZERO), "linear", 0, 9)
 
 
+def test_a_factor_that_is_a_sum_of_another_type_is_rounded_before() -> None:
+    for inner, type_ in ((X, "f32"), (GRAPH.node("parameter", "bf16", (6,), (), 9), "bf16")):
+        factor = folded(at(inner, variable(1, 6)), 6, place=1, type_=type_, start=from_value(type_, 0))
+        goal = Goal(0, (), folded(App("multiply", "f32", (factor, at(Y, variable(0, 6)))), 6), ZERO)
+        if type_ == "f32":
+            assert step(goal, "distributed", 0)
+        else:
+            with pytest.raises(Denied, match="no factor"):
+                step(goal, "distributed", 0)
+
+
 def test_what_may_have_no_value_stays_in_a_sum_of_the_side_after() -> None:
     logarithm = at(GRAPH.node("log", "f32", (6,), [Y]), variable(0, 6))
     gone = App("subtract", "f32", (App("add", "f32", (at(X, variable(0, 6)), logarithm)), logarithm))
