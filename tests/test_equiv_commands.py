@@ -16,7 +16,7 @@ from hloproof.cli import run
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
 from hloproof.models.specs.folder import specs_folder
-from hloproof.pipeline.pass_dumps import find_dumps
+from hloproof.pipeline.pass_dumps import environment_with_dumps, find_dumps
 
 BEFORE = """HloModule jit_f
 
@@ -189,6 +189,15 @@ def test_a_program_is_run_with_dumps_turned_on(
     program.write_text(PROGRAM.format(texts=texts, status=ends))
     assert run(["passes", "--no-cache", "--jobs", "1", "--", sys.executable, str(program)]) == status
     assert ("ended with status 5" in capfd.readouterr().err) == (ends == 5)
+
+
+def test_no_flag_of_the_environment_leaves_modules_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """XLA takes the last flag of a name; of the modules that were left out nobody was told."""
+    monkeypatch.setenv("XLA_FLAGS", "--xla_dump_hlo_module_re=.*g.* --xla_dump_max_hlo_modules=1 --xla_force=2")
+    flags = environment_with_dumps(tmp_path / "d")["XLA_FLAGS"].split()
+    last = dict(flag.split("=", 1) for flag in flags if "=" in flag)
+    assert last["--xla_dump_hlo_module_re"] == last["--xla_dump_hlo_pass_re"] == ".*"
+    assert last["--xla_dump_max_hlo_modules"] == "-1" and last["--xla_force"] == "2"
 
 
 def test_compressed_dumps_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -392,6 +392,35 @@ def test_a_dump_whose_name_has_two_lines_is_one() -> None:
     assert run(["passes", str(folder), "--no-cache"]) == 1
 
 
+def test_a_time_before_the_name_of_a_dump_is_no_number_of_a_pass() -> None:
+    """With --xla_dump_include_timestamp all modules were one chain: another program came behind a first one."""
+    folder = dumps(
+        **{"1795412078588646.module_0004.jit_f": (ADD, f"{ADD} "), "1795412078929095.module_0006": (TAKE,) * 2}
+    )
+    assert [(d.module, len(d.dumps) + d.repeated) for d in find_dumps(folder)] == [
+        ("1795412078588646.module_0004.jit_f", 2),
+        ("1795412078929095.module_0006", 2),
+    ]
+    assert run(["passes", str(folder), "--no-cache"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("names", "status"),
+    [
+        (("module_0004", "module_0004.jit_f"), 3),
+        (("17.module_0004", "17.module_0004.jit_f"), 3),
+        (("module_0004", "module_0005.jit_f"), 0),
+        (("module_0004.jit_f", "module_0004.jit_f.g"), 0),
+        (("module_0004", "module_00040.jit_f"), 0),
+    ],
+)
+def test_dumps_whose_module_has_too_long_a_name_are_told(names: tuple[str, ...], status: int) -> None:
+    """XLA leaves the name out of those files alone that would have too long a one: what one pass did between a file
+    with it and one without was not looked at."""
+    folder = dumps(**dict.fromkeys(names, (ADD, f"{ADD} ")))
+    assert run(["passes", str(folder), "--no-cache"]) == status
+
+
 @pytest.mark.parametrize("device", ["cpu", "gpu", "sm_8.0_gpu", "sm_9.0a_gpu", "gfx942_gpu", "tpu_v4"])
 def test_the_last_dump_is_that_of_any_device(device: str) -> None:
     """Those of GPUs by AMD, and of architectures with a letter, were passed over: the last module was that before."""

@@ -15,11 +15,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from hloproof.pipeline.dump_names import FIRST, LAST, place_of
+from hloproof.pipeline.dump_names import FIRST, LAST, is_without_name, place_of
 from hloproof.pipeline.folders import entries
 from hloproof.pipeline.sources import Source, without_packing
 from hloproof.results.errors import BadInput
@@ -59,6 +59,8 @@ class Dumps:
     left_out: tuple[tuple[int, Dump], ...]
     """The files that were left out, as their text is that of the file before, each behind the number of `dumps` that
     come before it."""
+    is_apart: bool = False
+    """These may be dumps of another module of the folder, whose name was too long for the names of these files."""
 
     @property
     def repeated(self) -> int:
@@ -105,7 +107,8 @@ def find_dumps(folder: Path, others: list[str] | None = None) -> list[Dumps]:
     modules = []
     for module, rows in numbered.items():
         rows.sort(key=lambda row: row[:2])
-        modules.append(_without_repeats(module, [dump for _, _, dump in rows]))
+        found_of = _without_repeats(module, [dump for _, _, dump in rows])
+        modules.append(replace(found_of, is_apart=is_without_name(module, numbered)))
     if not any(len(d.dumps) + d.repeated > 1 for d in modules):
         raise BadInput(
             f"{folder} holds no pass dumps; XLA writes them with "
@@ -137,8 +140,8 @@ def _without_repeats(module: str, dumps: Sequence[Dump]) -> Dumps:
 def run_with_dumps(program: Sequence[str], folder: Path) -> None:
     """Runs the program in a process of its own, with its output on standard error, and every pass dumped to `folder`.
 
-    Flags of the environment are kept, JAX's cache of compilations is not used. Raises BadInput when the program cannot
-    be started or ends with another status than 0.
+    Flags of the environment are kept but those that leave modules out, JAX's cache of compilations is not used. Raises
+    BadInput when the program cannot be started or ends with another status than 0.
     """
     environment = environment_with_dumps(folder)
     try:
@@ -149,6 +152,10 @@ def run_with_dumps(program: Sequence[str], folder: Path) -> None:
         raise BadInput(f"{' '.join(program)}: ended with status {status}")
 
 
+_ALL_MODULES: Final = "--xla_dump_hlo_module_re=.* --xla_dump_max_hlo_modules=-1"
+"""The last flag of a name counts: where those of the environment leave modules out, nobody would be told."""
+
+
 def environment_with_dumps(folder: Path) -> dict[str, str]:
     """The environment of a process that dumps every pass to `folder`, which is made, and has to be empty.
 
@@ -157,7 +164,7 @@ def environment_with_dumps(folder: Path) -> dict[str, str]:
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise BadInput(f"{folder} is not empty; dumps of two runs cannot be told apart")
-    dumps = f"--xla_dump_to={folder.resolve()} --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*"
+    dumps = f"--xla_dump_to={folder.resolve()} --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.* {_ALL_MODULES}"
     return {
         **os.environ,
         "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {dumps}".strip(),

@@ -151,6 +151,9 @@ def _not_judged(dumps: Dumps, since: str) -> tuple[Change, str] | None:
     only = dumps.dumps[0]
     if only.after == UNNAMED:
         return Change(only.after, only, only), "a module whose name is that of no dump: nothing says what it follows"
+    if dumps.is_apart:
+        told = "the names of these files have no name of a module: nothing says what of another module they follow"
+        return Change(only.after, only, only), told
     if len(dumps.dumps) + dumps.repeated == 1:
         return Change(only.after, only, only), "the only dump of this module: there is nothing to compare it with"
     if since and not dumps.has(since):
