@@ -260,7 +260,10 @@ def test_what_is_kept_depends_on_files_their_places_and_the_solvers(monkeypatch:
         with monkeypatch.context() as patched:
             patched.setattr(metadata, "version", lambda name, p=package: "0" if name == p else version(name))
             seen.add(fingerprint([Path("a")]))
-    assert len(seen) == 7
+    Path("a/m.py").write_text("x = 2")
+    seen.add(fingerprint([Path("a")]))
+    seen.add(fingerprint([Path("b")], [Path("a/m.py")]))
+    assert len(seen) == 9
 
 
 def test_certificates_are_written_of_a_file_that_is_kept() -> None:
