@@ -280,7 +280,7 @@ def overwrite_hazards(scene: Scene) -> Iterator[Judgement]:
     yield from unknown_starts(scene, "hazard-overwrite")
     for local in scene.locals.values():
         yield from _joined_results(scene, local)
-        yield from shared_arguments(local, lambda name: scene.orders(module.by_name[name]), scene.locals)
+        yield from shared_arguments(local, lambda name: scene.orders(module.by_name[name]))
         readers, versions = _by_buffer(local)
         donated = {
             local.buffer((p.instruction, p.index))

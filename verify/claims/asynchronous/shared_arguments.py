@@ -26,9 +26,7 @@ _OrdersOf = Callable[[str], Orders]
 """The orders in which a computation may run, by its name."""
 
 
-def shared_arguments(
-    local: LocalBuffers, orders_of: _OrdersOf, locals_: Mapping[str, LocalBuffers]
-) -> Iterator[Judgement]:
+def shared_arguments(local: LocalBuffers, orders_of: _OrdersOf) -> Iterator[Judgement]:
     """Owed by every instruction that runs computations and hands one of them a buffer that is written: in place, or
     by a loop that puts the next state there."""
     for i in local.computation.instructions:
@@ -42,7 +40,7 @@ def shared_arguments(
         elif writes:
             found = (_in_a_call(local, name, given, summary, orders_of(name)) for name, given, summary in bodies)
             problem = next((p for p in found if p is not None), None)
-            unknown = next((u for n, g, s in bodies if (u := _at_once(local, n, g, s, locals_[n])) is not None), None)
+            unknown = next((u for n, g, s in bodies if (u := _at_once(local, n, g, s)) is not None), None)
         else:
             continue
         if not writes and problem is None:
@@ -111,16 +109,14 @@ def _in_a_call(local: LocalBuffers, name: str, given: list[str], summary: Summar
     return None
 
 
-def _at_once(local: LocalBuffers, name: str, given: list[str], summary: Summary, inner: LocalBuffers) -> str | None:
+def _at_once(local: LocalBuffers, name: str, given: list[str], summary: Summary) -> str | None:
     """One instruction of a body writes one argument and reads another that lies in the same buffer, which the body does
-    not know: not every call hands it over so."""
-    numbered = {p.parameter_number or 0: p.name for p in inner.computation.parameters}
+    not know: what all callers hand over as one array is one argument in a summary."""
     for keys in _by_buffer(local, given, summary).values():
         for written, other in permutations(keys, 2):
             first, second = (summary.accesses.get(key, _NOTHING) for key in (written, other))
             both = next((w for w in first.writes if w in second.reads), None)
-            known = inner.buffer((numbered[written[0]], written[1])) == inner.buffer((numbered[other[0]], other[1]))
-            if both is not None and not known:
+            if both is not None:
                 return (
                     f"whether {both} of {name} reads {_part(*other)} before it writes {_part(*written)}, in one buffer"
                 )
