@@ -306,6 +306,16 @@ def test_what_a_callee_writes_and_keeps_may_lie_where_its_result_does() -> None:
     assert _said(late, "hazard-overwrite") == {"proved"}
 
 
+def test_what_a_turn_leaves_lies_in_memory_as_the_state_does() -> None:
+    turn = _turn("", " c = f32[8] copy(x0)\n y0 = f32[8] negate(c)\n y1 = f32[8] copy(x1)\n").replace(
+        "f32[8]", "f32[2,4]{1,0}"
+    )
+    assert _said(turn, "hazard-overwrite") == {"proved"}
+    moved = turn.replace("y0 = f32[2,4]{1,0}", "y0 = f32[2,4]{0,1}")
+    moved = moved.replace("ROOT t = (f32[2,4]{1,0}", "ROOT t = (f32[2,4]{0,1}")
+    assert _said(moved, "hazard-overwrite") == {"proved", "unknown"}
+
+
 def _both_updated(number: int, needed: str) -> str:
     """Two updates in one fusion, of one parameter or of two; the caller needs one of them or both."""
     return (

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import permutations
 from typing import Final
 
-from hloproof.claims.asynchronous.judgement import Judgement, judged
+from hloproof.claims.asynchronous.judgement import Judgement, judged, same_shape
 from hloproof.claims.asynchronous.orders import Orders
 from hloproof.models.dataflow.accesses import Access, Spot, Summary
 from hloproof.models.dataflow.async_chain import Link, link_of
@@ -33,6 +33,9 @@ def shared_arguments(local: LocalBuffers, orders_of: _OrdersOf) -> Iterator[Judg
         bodies = [
             (name, given, local.summaries[name]) for name, given in local.callees.bodies(i) if name in local.summaries
         ]
+        moved = _laid_otherwise(local, i)
+        if moved is not None:
+            yield judged("hazard-overwrite", HloPosition(local.computation.name, i.name), unknown=moved)
         writes = any(a.writer is not None for _, _, s in bodies for a in s.accesses.values())
         unknown: str | None = None
         if i.opcode == "while":
@@ -47,6 +50,19 @@ def shared_arguments(local: LocalBuffers, orders_of: _OrdersOf) -> Iterator[Judg
             continue
         yield judged("hazard-overwrite", HloPosition(local.computation.name, i.name), problem, unknown)
     yield from _written_and_read(local)
+
+
+def _laid_otherwise(local: LocalBuffers, i: Instruction) -> str | None:
+    """What a loop, branch or call is handed, and hands back, lies in one buffer on both sides, and so in one layout."""
+    for body, given in local.callees.bodies(i) if i.opcode in ("call", "while", "conditional") else ():
+        inner = local.module.by_name[body]
+        shapes = [local.computation.by_name[name].shape for name in given]
+        pairs = list(zip(shapes, (p.shape for p in inner.parameters), strict=False))
+        if i.opcode != "while" or body != called(i, "condition"):
+            pairs.append((i.shape, inner.root.shape))
+        if not all(same_shape(a, b, layouts=True) for a, b in pairs):
+            return f"{body} lays out what it is handed, or hands back, as {i.name} does not"
+    return None
 
 
 _JUDGED_ELSEWHERE: Final = frozenset({"call", "while", "conditional", "fusion"})
