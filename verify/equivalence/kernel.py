@@ -46,6 +46,8 @@ class Rules:
     obligations: dict[object, bool] = field(default_factory=dict)
     """What the engines were asked, and whether they proved it."""
     definedness: Definedness = field(default_factory=Definedness)
+    numbers: dict[Term, bool] = field(default_factory=dict)
+    """Of which terms it is known whether what constants alone compute in them are numbers."""
     owed_exactly: bool = False
     """Whether the goal to which a step is being applied is owed bit for bit."""
 
@@ -83,11 +85,15 @@ class Rules:
         # certificate of an exact proof hold it.
         if TIERS.index(tier) > TIERS.index("exact" if self.owed_exactly else self.tier):
             raise Denied(f"{name} is of the tier {tier}")
-        alone = ConstantsAlone(lambda term: self.terms.settle(term, ()), self.definedness)
-        opened = (self.terms.opened(term, _APART) for term in terms)
-        if tier != "exact" and not all(map(alone.are_numbers, opened)):
+        if tier != "exact" and not all(map(self._are_numbers, terms)):
             raise Denied("what is computed from constants alone may be no number")
         self.used[name] = tier
+
+    def _are_numbers(self, term: Term) -> bool:
+        if term not in self.numbers:
+            alone = ConstantsAlone(lambda part: self.terms.settle(part, ()), self.definedness)
+            self.numbers[term] = alone.are_numbers(self.terms.opened(term, _APART))
+        return self.numbers[term]
 
 
 def equal_tensors(a: Node, b: Node) -> list[Goal]:

@@ -27,7 +27,7 @@ from hloproof.equivalence.reductions import (
     rounded_factors,
 )
 from hloproof.equivalence.rules_polynomials import linear, ring, seen
-from hloproof.equivalence.terms import App, Elem, Fold, Term, TermSubstitution, from_value, type_of
+from hloproof.equivalence.terms import SMALLEST_NORMAL, App, Elem, Fold, Term, TermSubstitution, from_value, type_of
 from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS
 
 
@@ -46,8 +46,16 @@ def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
     if name not in KEEPS_NAN:
         rules.leave_nan_open(head.type)
     # What the left side computes is a number, or nothing is owed.
-    rules.use(name, found[1], (head, *(seen(rules, goal, a) for a in head.args)) if side == 1 else (found[0],))
+    args = [seen(rules, goal, a) for a in head.args]
+    asked: list[Term] = [head, *args] if side == 1 else [found[0]]
+    rules.use(name, found[1], () if name == "reciprocal" and divides_beyond(args[1]) else asked)
     return [with_side(goal, side, found[0])]
+
+
+def divides_beyond(divisor: Term) -> bool:
+    """Whether 1 divided by this may be larger than the type holds only where other quotients are: where it is computed
+    as a choice, as the sum of weights is that images are resized with, or 1 where it is 0; a subnormal one aside."""
+    return isinstance(divisor, App) and divisor.op == "select" and divisor.type in SMALLEST_NORMAL
 
 
 def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
