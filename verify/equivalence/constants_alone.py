@@ -13,6 +13,7 @@ from math import inf, isfinite, prod
 from typing import Final
 
 from hloproof.equivalence.definedness import Definedness
+from hloproof.equivalence.elements_indexed import NOTHING
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.terms import App, Cond, Fold, Term, follows_from_constants, type_of
 from hloproof.models.interpreter.semantics.element_type import COMPLEX, rounded
@@ -53,8 +54,8 @@ class ConstantsAlone:
                     stack += (factors(term),) if term.head[0] == "contract" else bodies
                 case App(args=args) if not follows_from_constants(term):
                     stack += args
-                case App():
-                    if not self.definedness.everywhere(term):
+                case App(op=op):
+                    if op != NOTHING and not self.definedness.everywhere(term):
                         return False
                 case Cond(_, then, other):
                     stack += (then, other)
@@ -87,10 +88,12 @@ class ConstantsAlone:
         return isinstance(held, float) and isfinite(held)
 
     def _cases(self, term: Term) -> list[Term]:
-        """The terms that it is where it is made of constants alone."""
+        """The terms that it is where it is made of constants alone. An update that goes elsewhere is none."""
         head = self.settle(term)
         if isinstance(head, Cond):
             found = self._cases(head.then) + self._cases(head.other)
+        elif isinstance(head, App) and head.op == NOTHING:
+            found = []
         elif isinstance(head, App):
             cases = [self._cases(a) for a in head.args]
             if prod(map(len, cases)) > MOST_CASES:
