@@ -285,7 +285,7 @@ KINDS: Final[dict[str, Kind]] = {
     "pairs": Kind("m.pairs", _pairs, _check("m.pairs")),
     "equiv": Kind("a.hlo b.hlo", _two_modules, ("equiv", "a.hlo", "b.hlo", "--budget", "3", "--format", "json")),
     "passes": Kind(
-        "d/m.before_optimizations.txt d/m.0001.p.after_a.before_b.txt",
+        "d/m.0000.p.after_pipeline-start.before_a.txt d/m.0001.p.after_a.before_b.txt",
         _two_modules,
         ("passes", "d", "--budget", "3", "--jobs", "1", "--no-cache"),
     ),
