@@ -66,9 +66,9 @@ def named_in_the_code() -> set[str]:
     by_constant: set[str] = set()
     for path in sorted((ROOT / "verify" / "equivalence").rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        out |= set(re.findall(r'\.use\(\s*"([^"]+)"', text))
+        out |= set(re.findall(r'\.(?:use|tell)\(\s*"([^"]+)"', text))
         constants |= dict(re.findall(r'^([A-Z_]+): Final = "([^"]+)"$', text, re.MULTILINE))
-        by_constant |= set(re.findall(r"\.use\(\s*([A-Z_]+),", text))
+        by_constant |= set(re.findall(r"\.(?:use|tell)\(\s*([A-Z_]+)[,)]", text))
         out |= set(re.findall(r'\(\("([^"]+)", "(?:exact|real|rounding)"\)', text))
     return out | {constants[name] for name in by_constant}
 

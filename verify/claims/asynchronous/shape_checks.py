@@ -192,8 +192,9 @@ def _explicit_done(context: Context, place: HloPosition, link: Link, i: Instruct
         if before.index or context.chains.links.get(before) is None:
             continue
         want = at_index(context.chains.flow.instruction(before).shape, promised)
-        # It is that very buffer: its layout and memory count where they are written, in every mode.
-        if want is None or not same_shape(want, have, layouts=True):
+        # It is that very buffer: what is scheduled has its layouts and memories.
+        layouts = context.layout_sensitive or context.ordered
+        if want is None or not same_shape(want, have, layouts):
             where = "{" + ",".join(map(str, promised)) + "}" if promised else ""
             return f"{i.name} returns {_words(have)}, but {before.instruction}{where} is {_words(want)}"
     return None

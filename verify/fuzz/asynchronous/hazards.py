@@ -128,12 +128,18 @@ class Hazards:
         program = self.program
         own = [(spot, c) for spot, c in self._own(name) if program.maker[c.version] == name]
         needed = {*program.result, *(c for s in program.steps for c in s.reads)}
+        # What an instruction makes is written, whoever needs it.
+        is_written = self.computation.by_name[name].opcode != "parameter"
         for spot, cell in own:
             claim = "hazard-donation" if program.buffer(cell) in self.donated else "hazard-overwrite"
             for other, beside in (*own, *self._arguments(name)) if cell in needed else ():
-                if beside != cell and beside in needed and program.buffer(beside) == program.buffer(cell):
-                    said = f"{spot} and {other} lie in one buffer, and both are needed"
+                is_there = is_written or beside in needed
+                if beside != cell and is_there and program.buffer(beside) == program.buffer(cell):
+                    said = f"{spot} and {other} lie in one buffer, and both are made there"
                     self._add(claim, name, Sentence(said, {}, [said]))
+            for other in self._given_before(spot, cell) if not is_written else ():
+                said = f"{other} and {spot} are two parameters in one buffer"
+                self._add(claim, name, Sentence(said, {}, [said]))
             for step in program.steps[self.number[name] + 1 :]:
                 if any(program.buffer(c) == program.buffer(cell) and c != cell for c in step.writes):
                     for why, reader in self._needed(cell, step.name):
@@ -148,6 +154,16 @@ class Hazards:
         if self.computation.by_name[name].opcode == "parameter":
             for other in self.computation.parameters:
                 yield from self._own(other.name) if other.name > name else ()
+
+    def _given_before(self, spot: str, cell: Cell) -> list[str]:
+        """The first part of what the program is given that lies in the buffer of this one, if it is another."""
+        program = self.program
+        if self.computation is not program.module.entry:
+            return []
+        parameters = [i.name for i in self.computation.instructions if i.opcode == "parameter"]
+        given = [part for name in parameters for part in self._own(name)]
+        first = next(part for part, other in given if program.buffer(other) == program.buffer(cell))
+        return [first] if first != spot else []
 
     def _own(self, name: str) -> list[tuple[str, Cell]]:
         return [(name + _braced(at), cell) for at, cell in self.program.values[name].items()]
