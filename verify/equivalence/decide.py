@@ -111,7 +111,7 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], frozens
     if names := sorted({name for name, _ in unknown_of_module(before) ^ unknown_of_module(after)}):
         raise NotModelled(f"{', '.join(names)} of a module, of which it is not known what it says")
     lost = otherwise(after)
-    if len(lost) > len(otherwise(before)):  # before layouts are assigned what is demanded may still be owed
+    if lost and len(lost) > len(otherwise(before)):  # before layouts are assigned what is demanded may still be owed
         raise NotModelled(f"{lost[0]}, which lies otherwise than is demanded")
     reader = GraphReader()
     try:

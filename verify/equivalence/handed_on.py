@@ -16,7 +16,7 @@ from typing import Final
 
 from hloproof.equivalence.boundary import entry_shapes, header_shapes
 from hloproof.equivalence.meaning import EFFECTS, demanded_shapes, layouts_of, memory_key
-from hloproof.models.hlo.attributes import ComputationRef
+from hloproof.models.dataflow.value_flow import branches, called
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import COLLECTIVES, FIRST_CLASS_PAIRS
 from hloproof.models.hlo.shape import Shape, TupleShape
@@ -69,7 +69,7 @@ def _differ(a: Shape, b: Shape) -> bool:
 def _handed(module: Module, c: Computation, i: Instruction) -> Iterator[tuple[Shape, Shape]]:
     """What is one buffer, as two names of it say."""
     given = c.operand_shapes(i)
-    called = [module.by_name[name] for name in i.attributes.computations()]
+    bodies = [module.by_name[name] for name in i.attributes.computations()]
     if i.opcode in _FIRST:
         yield i.shape, given[0]
     elif i.opcode == "tuple":
@@ -87,11 +87,11 @@ def _handed(module: Module, c: Computation, i: Instruction) -> Iterator[tuple[Sh
         assert isinstance(sent, TupleShape)
         yield sent.elements[0], was.elements[0] if isinstance(was, TupleShape) and i.opcode == "recv-done" else was
     elif i.opcode in ("call", "fusion"):
-        yield from zip((p.shape for p in called[0].parameters), given, strict=True)
-        yield i.shape, called[0].root.shape
+        yield from zip((p.shape for p in bodies[0].parameters), given, strict=True)
+        yield i.shape, bodies[0].root.shape
     elif i.opcode == "async-start" and isinstance(i.shape, TupleShape):
-        yield from zip((p.shape for p in called[0].parameters), given, strict=True)
-        yield i.shape.elements[1], called[0].root.shape
+        yield from zip((p.shape for p in bodies[0].parameters), given, strict=True)
+        yield i.shape.elements[1], bodies[0].root.shape
     elif i.opcode in COLLECTIVES:
         whole = i.shape
         if i.opcode in FIRST_CLASS_PAIRS and i.opcode != "all-reduce-start" and isinstance(whole, TupleShape):
@@ -100,15 +100,9 @@ def _handed(module: Module, c: Computation, i: Instruction) -> Iterator[tuple[Sh
         yield from zip(results, given, strict=False)
     elif i.opcode == "while":
         yield i.shape, given[0]
-        yield from ((p.shape, given[0]) for one in called for p in one.parameters)
-        yield from ((one.root.shape, given[0]) for one in called if one.name == _name(i, "body"))
+        yield from ((p.shape, given[0]) for one in bodies for p in one.parameters)
+        yield from ((one.root.shape, given[0]) for one in bodies if one.name == called(i, "body"))
     elif i.opcode == "conditional":
-        if "branch_computations" not in i.attributes:  # the two names may stand in any order
-            called = [module.by_name[_name(i, k)] for k in ("true_computation", "false_computation")]
-        yield from ((one.root.shape, i.shape) for one in called)
-        yield from ((p.shape, one) for branch, one in zip(called, given[1:], strict=True) for p in branch.parameters)
-
-
-def _name(i: Instruction, attribute: str) -> str:
-    value = i.attributes.get(attribute)
-    return value.name if isinstance(value, ComputationRef) else ""
+        taken = [module.by_name[name] for name in branches(i)]
+        yield from ((one.root.shape, i.shape) for one in taken)
+        yield from ((p.shape, one) for branch, one in zip(taken, given[1:], strict=True) for p in branch.parameters)

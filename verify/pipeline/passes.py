@@ -160,9 +160,8 @@ def _not_judged(dumps: Dumps, since: str) -> tuple[Change, str] | None:
         return Change(since, only, only), f"no pass or pipeline {since!r} among the dumps of this module"
     last = dumps.dumps[-1]
     if dumps.is_cut_short:
-        return Change(
-            LAST, last, last
-        ), f"the dumps end after {last.after}: what the compiler made at the end is not there"
+        told = f"the dumps end after {last.after}: what the compiler made at the end is not there"
+        return Change(LAST, last, last), told
     if not dumps.changes(since):
         try:
             one_module(last.read(), last.path.name)
