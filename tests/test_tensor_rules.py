@@ -151,6 +151,10 @@ HOLES = "A: [n]  B: [2 * n]  C: [2 * n]\ntype reals\nwhen n >= 1\n"
 STRIDED = "dot(A, slice(divide(B, C), start=[0], limit=[2 * n], stride=[2]), lhs_contract=[0], rhs_contract=[0])"
 PADDED = "dot(pad(A, 0, low=[0], high=[1], interior=[1]), divide(B, C), lhs_contract=[0], rhs_contract=[0])"
 SCATTERED = "A: [n]  U: [m]\nwhen m >= 1, m <= n\n"
+SUM_OF_ONE_NUMBER = (
+    "c: []\nwhen n >= {1}\n"
+    "reduce(broadcast({0}, shape=[n], dims=[]), dims=[0], op=add) => multiply({0}, constant(value=n))"
+)
 CUT = (
     "A: [n]\nwhen m >= 0, k >= 0, k <= n + m{}\n"
     "reduce(slice(pad(A, 0, low=[0], high=[m]), start=[0], limit=[k]), dims=[0], op=add) => reduce(A, dims=[0], op=add)"
@@ -307,8 +311,13 @@ FALSE_PROOFS = {
     **{
         f"{part} has a value in its branch alone": f"A: [n]  B: [n]  P: [n]\npred P\ntype reals\n"
         f"select(P, {part}, B) => add(select(P, {part}, B), multiply(0, {part}))"
-        for part in ("log(A)", "remainder(A, B)", "divide(A, B)", "sqrt(A)", "power(A, B)", "f(log(A))")
+        for part in ("log(A)", "remainder(A, B)", "divide(A, B)", "sqrt(A)", "power(A, B)", "f(log(A))", "f(A)")
     },
+    **{
+        f"{part} may have no value": f"A: [n]  B: [n]\nB => add(B, multiply({part}, 0))"
+        for part in ("f(A)", "acos(A)", "tan(A)", "atan2(A, B)", "f(A, B)")
+    },
+    "nothing times a function": SUM_OF_ONE_NUMBER.format("asin(c)", 0),
     "a branch of truths that is not taken": "A: [n]\ntype reals\nselect(compare(A, 0, direction=NE),"
     " compare(divide(1, A), 1, direction=GT), true) =>\nselect(compare(A, 0, direction=NE),"
     " compare(divide(1, A), 1, direction=GT), false)",
@@ -510,6 +519,10 @@ TRUE_TWINS = {
     "divide(subtract(multiply(A, D), multiply(C, B)), multiply(B, D))",
     "what zeros in holes are multiplied with may go": f"{HOLES}{PADDED} => {STRIDED}",
     "zeros in holes times what has a value": f"{HOLES}{STRIDED} => {PADDED}".replace("divide", "subtract"),
+    "cosine(A) has a value": "A: [n]  B: [n]\nB => add(B, multiply(cosine(A), 0))",
+    "what may have no value may go": "A: [n]  B: [n]\nadd(B, multiply(f(A), 0)) => B",
+    "nothing times what has a value": SUM_OF_ONE_NUMBER.format("sine(c)", 0),
+    "at least once a function": SUM_OF_ONE_NUMBER.format("asin(c)", 1),
     "what is assumed of all elements": "A: [n]\ntype integers\n"
     "where compare(iota(shape=[n], dim=0), broadcast(0, shape=[n], dims=[]), direction=EQ)\n"
     "add(A, iota(shape=[n], dim=0)) => A",

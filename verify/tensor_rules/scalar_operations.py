@@ -22,6 +22,11 @@ KNOWN: Final = frozenset(
 """Operations on elements of which something is known."""
 PARTIAL: Final = frozenset({"divide", "remainder", "log", "log-plus-one", "sqrt", "rsqrt", "power"})
 """Over reals these have no value somewhere."""
+TOTAL: Final = (KNOWN - PARTIAL) | {
+    *("asinh", "atan", "cbrt", "ceil", "cosh", "cosine", "erf", "floor", "infinity", "is-finite"),
+    *("round-nearest-afz", "round-nearest-even", "sign", "sine", "sinh", "tanh"),
+}
+"""These have a value everywhere. Of a function that nothing is known of nothing says that it has."""
 LARGEST_EXPONENT: Final = 8
 LARGEST_SHIFT: Final = 64
 FUNCTIONS: Final = frozenset(
@@ -100,7 +105,7 @@ def is_total(term: Term) -> bool:
     """Whether the term has a value whatever its elements are, over reals."""
     match term:
         case App(op, args):
-            return op not in PARTIAL and all(map(is_total, args))
+            return op in TOTAL and all(map(is_total, args))
         case Fold(op, _, body, init):
             # The largest of nothing is no number.
             return op not in ("maximum", "minimum") and is_total(body) and (init is None or is_total(init))
