@@ -653,6 +653,13 @@ TENSORS: Final = [
         "unknown",
     ),
     _tensors(
+        "A: [n]  B: [n]\nB => add(B, multiply(asin(A), 0))",
+        "A: [n]  B: [n]\nB => add(B, multiply(cosine(A), 0))",
+        "a function of which nothing is known was taken to have a value everywhere",
+        _FALSE,
+        "unknown",
+    ),
+    _tensors(
         f"A: [n]\ntype reals\n{_SAFELY.format('true')} => {_SAFELY.format('false')}",
         f"A: [n]\ntype reals\n{_SAFELY.format('true')} => or(compare(A, 0, direction=EQ), {_SAFELY.format('false')})",
         "truths of a branch that is not taken need no value: 0 is no divisor there",

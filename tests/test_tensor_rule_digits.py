@@ -61,6 +61,13 @@ def test_what_is_taken_apart_keeps_its_value(seed: int) -> None:
         assert digits.same_polynomial(one, other), (one, other)
 
 
+def test_a_factor_is_left_out_where_it_is_known_to_be_above_zero() -> None:
+    """Where only the product is, both of its factors may be below, and the laws are not about such divisors."""
+    e = (a * n) % (a * b)
+    assert digits.tidied(e, lambda x: x == a * b) == digits.canonical(e)
+    assert digits.tidied(e, lambda x: x in (a, a * b)) != digits.canonical(e)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_a_positive_factor_keeps_the_sign(seed: int) -> None:
     random = Random(seed)

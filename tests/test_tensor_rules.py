@@ -317,6 +317,10 @@ FALSE_PROOFS = {
         f"{part} may have no value": f"A: [n]  B: [n]\nB => add(B, multiply({part}, 0))"
         for part in ("f(A)", "acos(A)", "tan(A)", "atan2(A, B)", "f(A, B)")
     },
+    "a divisor below zero turns an order": "A: [n]  B: [n]  C: [n]\ntype reals\n"
+    "compare(divide(C, A), B, direction=LT) => compare(C, multiply(A, B), direction=LT)",
+    "a divisor below zero turns a maximum": "A: [n]  B: [n]  C: [n]\ntype reals\n"
+    "maximum(divide(C, A), B) => divide(maximum(C, multiply(A, B)), A)",
     "nothing times a function": SUM_OF_ONE_NUMBER.format("asin(c)", 0),
     "a branch of truths that is not taken": "A: [n]\ntype reals\nselect(compare(A, 0, direction=NE),"
     " compare(divide(1, A), 1, direction=GT), true) =>\nselect(compare(A, 0, direction=NE),"
@@ -368,6 +372,9 @@ def test_as_many_dimensions_are_tried_as_an_index_can_miss_windows() -> None:
     assert (
         ranks(rule(f"{declared}\npad(D, {scalar}, low=[a...]) => A"))[-1] == 4
     )  # it is missed, and both that are below
+    # What lies in a window, too, may have missed some.
+    for inside in (f"pad({left}, v, low=[a...])", f"dynamic-update-slice(D, {left}, start=[0...])"):
+        assert ranks(rule(f"{declared}  v: []\n{inside} => A"))[-1] == 4
     both = "concatenate(" + ", ".join(f"dynamic-update-slice({n}, {n}, start=[0, 0...])" for n in "EEEE") + ", dim=0)"
     assert ranks(rule(f"E: [n, k...]\n{both} => E"))[-1] == 3
     assert ranks(rule(f"E: [n, k...]\nreduce({both}, dims=[0], op=add) => reduce(E, dims=[0], op=add)"))[-1] == 5
@@ -520,6 +527,8 @@ TRUE_TWINS = {
     "what zeros in holes are multiplied with may go": f"{HOLES}{PADDED} => {STRIDED}",
     "zeros in holes times what has a value": f"{HOLES}{STRIDED} => {PADDED}".replace("divide", "subtract"),
     "cosine(A) has a value": "A: [n]  B: [n]\nB => add(B, multiply(cosine(A), 0))",
+    "a reciprocal has the sign of its divisor": "A: [n]\ntype reals\n"
+    "compare(divide(1, A), 0, direction=LT) => compare(A, 0, direction=LT)",
     "what may have no value may go": "A: [n]  B: [n]\nadd(B, multiply(f(A), 0)) => B",
     "nothing times what has a value": SUM_OF_ONE_NUMBER.format("sine(c)", 0),
     "at least once a function": SUM_OF_ONE_NUMBER.format("asin(c)", 1),
