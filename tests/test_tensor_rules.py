@@ -151,6 +151,10 @@ HOLES = "A: [n]  B: [2 * n]  C: [2 * n]\ntype reals\nwhen n >= 1\n"
 STRIDED = "dot(A, slice(divide(B, C), start=[0], limit=[2 * n], stride=[2]), lhs_contract=[0], rhs_contract=[0])"
 PADDED = "dot(pad(A, 0, low=[0], high=[1], interior=[1]), divide(B, C), lhs_contract=[0], rhs_contract=[0])"
 SCATTERED = "A: [n]  U: [m]\nwhen m >= 1, m <= n\n"
+REMAINDERS = (
+    "A: [n]  B: [n]\ntype integers\nwhere compare(A, 0, direction=GE)\nwhere compare(B, 0, direction=GE)\n"
+    "remainder(add(A, {}), multiply(B, 2)) => remainder(A, multiply(B, 2))"
+)
 SUM_OF_ONE_NUMBER = (
     "c: []\nwhen n >= {1}\n"
     "reduce(broadcast({0}, shape=[n], dims=[]), dims=[0], op=add) => multiply({0}, constant(value=n))"
@@ -321,6 +325,7 @@ FALSE_PROOFS = {
     "compare(divide(C, A), B, direction=LT) => compare(C, multiply(A, B), direction=LT)",
     "a divisor below zero turns a maximum": "A: [n]  B: [n]  C: [n]\ntype reals\n"
     "maximum(divide(C, A), B) => divide(maximum(C, multiply(A, B)), A)",
+    "half a divisor more is another remainder": REMAINDERS.format("B"),
     "nothing times a function": SUM_OF_ONE_NUMBER.format("asin(c)", 0),
     "a branch of truths that is not taken": "A: [n]\ntype reals\nselect(compare(A, 0, direction=NE),"
     " compare(divide(1, A), 1, direction=GT), true) =>\nselect(compare(A, 0, direction=NE),"
@@ -527,6 +532,7 @@ TRUE_TWINS = {
     "what zeros in holes are multiplied with may go": f"{HOLES}{PADDED} => {STRIDED}",
     "zeros in holes times what has a value": f"{HOLES}{STRIDED} => {PADDED}".replace("divide", "subtract"),
     "cosine(A) has a value": "A: [n]  B: [n]\nB => add(B, multiply(cosine(A), 0))",
+    "twice the divisor more is the same remainder": REMAINDERS.format("multiply(B, 4)"),
     "a reciprocal has the sign of its divisor": "A: [n]\ntype reals\n"
     "compare(divide(1, A), 0, direction=LT) => compare(A, 0, direction=LT)",
     "what may have no value may go": "A: [n]  B: [n]\nadd(B, multiply(f(A), 0)) => B",

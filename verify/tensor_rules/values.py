@@ -273,7 +273,7 @@ class Values:
         self.facts.append(disj(by_zero, conj(Not(zero), self.atom("==", a - r - q * b), smaller, *signs)))
         # What the solver would need products for: a number below the divisor is its own remainder,
         alone = disj(self._within(a, b), self._within(a, -b))
-        self.facts.append(disj(Not(alone), zero, conj(eq(q, 0), self.atom("==", r - a))))
+        self.facts.append(disj(Not(alone), conj(eq(q, 0), self.atom("==", r - a))))
         # and numbers of one sign that differ by a multiple of the divisor have one remainder.
         for over, under, _, other in self._divisions:
             if under is b and _is_multiple(a - over, b):
