@@ -103,6 +103,9 @@ def test_comparison() -> None:
     found = compared("f32[3,5]{1,0:T(2,2)}", "f32[3,5]{0,1}")
     assert (found["verdict"], found["bitcast"]) == ("refuted", "refuted")
     assert compared("f32[5,1]{1,0}", "f32[5,1]{0,1}")["verdict"] == "proved"
+    assert compared("f32[8]", "s32[8]")["verdict"] == "proved"
+    torn = compared("f32[8]", "bf16[8]")
+    assert (torn["verdict"], [o["verdict"] for o in torn["obligations"][:2]]) == ("refuted", ["proved", "refuted"])
     moved = compared("f32[16,3,17]{1,2,0}", "f32[16,51]{0,1}")
     assert (moved["verdict"], moved["decomposition"]["reshaped"]) == ("proved", "f32[51,16]{1,0}")
 
@@ -116,6 +119,8 @@ def test_comparison() -> None:
             ["18,874,368", "position 3,557,387, bit 56,918,192", "index [0, 9, 412]"],
         ),
         (["f32[3,5]{1,0:T(2,2)}", "--compare", "f32[3,5]"], 1, ["element [0, 2] lies at position 4"]),
+        (["f32[8]", "--compare", "bf16[8]"], 1, ["takes 256 bits of memory, bf16[8] takes 128"]),
+        (["f32[8]", "--compare", "s32[8]"], 0, ["compared with s32[8]"]),
         (["f32[?,?]{1,0:T(8,128)(2,1)}"], 0, ["for all sizes"]),
         (["u32[]{:T(128)}", "--index", ""], 0, ["position 0"]),
         (["f32[8,8]{1,0:D(D,C)}"], 3, ["not modelled"]),

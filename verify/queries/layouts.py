@@ -189,8 +189,7 @@ def maps_of(text: str) -> LayoutAnswer:
 
 def compared(one: str, two: str, how: How = HOW) -> LayoutAnswer:
     """Two shapes with layouts: whether every element has the same position in both (where their sizes agree), and
-    whether a bitcast from one to the other is right, as the claim has it. The verdict is that of the positions where
-    the sizes agree, else that of the bitcast.
+    whether a bitcast from one to the other is right, as the claim has it. The verdict is that of both.
 
     Raises InputError, and LookupError for what is no array.
     """
@@ -208,7 +207,7 @@ def compared(one: str, two: str, how: How = HOW) -> LayoutAnswer:
         return {"shape": print_shape(shapes[1]), "verdict": "unknown", "reason": reason, "obligations": []}
     out: LayoutAnswer = {
         "shape": print_shape(shapes[1]),
-        "verdict": str(worst(j.found.verdict for j in (positions or moved))),
+        "verdict": str(worst(j.found.verdict for j in (*positions, *moved))),
         "bitcast": str(worst(j.found.verdict for j in moved)),
         "obligations": [as_json(j) for j in positions]
         + [{**as_json(j), "claim": f"bitcast-{j.claim.name}"} for j in moved],
