@@ -229,3 +229,20 @@ def test_a_formula_without_a_value_is_not_proved(op: str) -> None:
     text = "formula (d0) -> (d0 + 0 * (1 {} {})), domain: d0 in [0, 3]"
     assert checked("shape f32[4]{0}", text.format(op, "(d0 + 1)")).verdict is Verdict.PROVED
     assert checked("shape f32[4]{0}", text.format(op, "d0")).verdict is not Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    ("shape", "clause", "said"),
+    [
+        ("f32[8]{0:E(16)}", "bytes 16", Verdict.UNKNOWN),
+        ("f32[8]{0:E(32)}", "bytes 32", Verdict.PROVED),
+        ("f32[8]{0:E(16)}", "bitcast bf16[8]", Verdict.UNKNOWN),
+        ("s4[8]{0:E(3)}", "bytes 3", Verdict.UNKNOWN),
+        ("s4[8]{0:E(4)}", "bytes 4", Verdict.PROVED),
+        ("pred[8]{0:E(1)}", "bytes 1", Verdict.PROVED),
+        ("f32[8]{0:D(D~)}", "bytes 32", Verdict.UNKNOWN),
+        ("f32[8]{0:D(D)}", "bytes 32", Verdict.PROVED),
+    ],
+)
+def test_elements_that_do_not_fit_or_lie_loosely_are_not_measured(shape: str, clause: str, said: Verdict) -> None:
+    assert checked(f"shape {shape}", clause).verdict is said

@@ -47,10 +47,13 @@ def check_no_metadata(shape: ArrayShape) -> None:
 
 
 def element_bits(shape: ArrayShape) -> int:
-    """Bits that an element takes in memory: `E(n)`, else the whole bytes of its type."""
-    if layout_of(shape).element_bits:
-        return layout_of(shape).element_bits
-    bits = ELEMENT_BITS.get(shape.element_type)
+    """Bits that an element takes in memory: `E(n)`, else the whole bytes of its type. Raises NotModelled where these
+    are too few for its value."""
+    said, bits = layout_of(shape).element_bits, ELEMENT_BITS.get(shape.element_type)
+    if bits is not None and 0 < said < (1 if shape.element_type == "pred" else bits):
+        raise NotModelled(f"an element of type {shape.element_type} in {said} bits")
+    if said:
+        return said
     if bits is None:
         raise NotModelled(f"the size of an element of type {shape.element_type}")
     return _round_up(bits, 8)

@@ -51,7 +51,7 @@ def physical_dimensions(shape: ArrayShape) -> tuple[int, ...]:
 
 def check_dense(shape: ArrayShape) -> None:
     """Raises NotModelled for sparse arrays: where an element lies depends on the values."""
-    if shape.layout is not None and any(not level.startswith("D") for level in shape.layout.level_types):
+    if shape.layout is not None and any(level != "D" for level in shape.layout.level_types):
         raise NotModelled("the positions of a sparse array")
 
 
