@@ -56,6 +56,16 @@ ENTRY %main (a: f32[8], c: pred[]) -> f32[8] {
 _ALL: Final = (("s", "x", "r", "n"),)
 
 
+_OLD: Final = entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %s = (V, V, u32[]) all-to-all-start(%x), dimensions={0}, replica_groups={{0,1}}
+  %d = V all-to-all-done(%s)
+  %y = V negate(%a)
+  %g = V get-tuple-element(%s), index=0
+  %sum = V add(%g, %y)
+  ROOT %o = V add(%sum, %d)"""
+)
 _SORTED: Final = entry(
     """%a = V parameter(0)
   %x = V negate(%a)
@@ -379,6 +389,7 @@ ROUNDS: Final = [
         _FIRST,
         sound=_two_results("transpose(%p), dimensions={1,0}"),
     ),
+    Planted("an operand that older text holds in no tuple", _OLD, (("x", "y"),), (("x", "sum"),)),
     Planted("a sort in flight over a part of its operand", _SORTED, (("x", "res"),), (("x", "res"),), edit=_moved_on),
     Planted("two values of one number", PLAIN, edit=lambda plan: re.sub(r"<\d+ ", "<7 ", plan)),
     Planted("a mark of what is merged", PLAIN, edit=replaced(" @0>", " (phi) @0>")),

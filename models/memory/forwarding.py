@@ -104,6 +104,8 @@ def _generic(i: Instruction, at: ShapeIndex, shape: Shape, role: str, root: Root
     if role == "start":
         if at[:1] == (0,) and len(at) > 1 and at[1] < len(i.operands):
             return _from(i, at[1], at[2:])
+        if at == (0,) and not isinstance(shape, TupleShape) and len(i.operands) == 1:
+            return _from(i, 0, ())  # older text has the only operand itself there
         if at[:1] == (1,):
             inner = root(AsyncChains.runs(i), at[1:])
             if inner is None or isinstance(shape, TupleShape):
