@@ -600,6 +600,13 @@ CASES: Final = {
         for said, verdict in (("", "proved"), (', backend_config={"who":"all"}', "unknown"))
     },
     "a branch that is own, without any": (_branches("own", "", "", after="r1 s1 R1 S1"), "proved"),
+    **{
+        f"transfers between no devices alone, by a branch that is {chosen}": (
+            _branches(chosen, "sum", "", after="r1 s1 R1 S1").replace('"{{0,1}}"', '"{}"'),
+            said,
+        )
+        for chosen, said in (("given", "proved"), ("own", "unknown"))
+    },
 }
 
 

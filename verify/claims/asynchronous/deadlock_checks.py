@@ -53,7 +53,8 @@ def collective_deadlock(context: Context) -> Iterator[Judgement]:
         problems.setdefault(place, why)
     # A device that waits for ever gets to nothing else: what may stop it concerns all that follows.
     unknown = differing or next(filter(None, perhaps), None)
-    for place in dict.fromkeys(e.place for e in transfers):
+    # A transfer between no devices may stand beside collective operations for which somebody waits.
+    for place in dict.fromkeys(e.place for e in once.events if names_devices(chains.flow.instruction(e.place))):
         yield judged("collective-deadlock", place, problems.get(place), unknown, assumptions=once.assumed)
 
 

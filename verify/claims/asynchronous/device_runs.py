@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import Final
 
-from hloproof.claims.asynchronous.device_events import Event, Pairs, Schedule
+from hloproof.claims.asynchronous.device_events import TRANSFERS, Event, Pairs, Schedule
 from hloproof.models.dataflow.async_chain import AsyncChains
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
@@ -136,7 +136,10 @@ def stuck(schedule: Schedule, strict: bool) -> dict[HloPosition, str]:
             recvs = [schedule.events[n].place for n in e.ends if schedule.events[n].opcode == "recv"]
             if devices.wanted(d, e):
                 out.setdefault(recvs[0], last)
-    return {t.place: last for t in schedule.transfers()[:1]} if last is not None and not out else out
+    if last is None or out:
+        return out
+    told = (*schedule.transfers(), *(e for e in schedule.events if e.opcode in TRANSFERS))
+    return {told[0].place: last}
 
 
 def devices_of(schedule: Schedule) -> list[int]:
