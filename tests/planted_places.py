@@ -45,6 +45,30 @@ _TABLE: Final = loop("""%q = (V, V) tuple(%v, %v)
 %g = V get-tuple-element(%q), index=0
 %w = V negate(%g)
 ROOT %t = STATE tuple(%next, %w)""")
+_TURNED: Final = entry(
+    """%a = V parameter(0)
+  %g = pred[] parameter(1)
+  %h = pred[] copy(%g)
+  %t = (V, V, pred[]) tuple(%a, %a, %h)
+  %w = (V, V, pred[]) while(%t), condition=%more, body=%turn
+  %x = V get-tuple-element(%w), index=0
+  ROOT %o = V negate(%x)""",
+    "a: f32[8], g: pred[]",
+    other="""%turn (s: (V, V, pred[])) -> (V, V, pred[]) {
+  %s = (V, V, pred[]) parameter(0)
+  %p = V get-tuple-element(%s), index=0
+  %q = V get-tuple-element(%s), index=1
+  %n = V STEP(%p)
+  %r = pred[] get-tuple-element(%s), index=2
+  ROOT %u = (V, V, pred[]) tuple(%q, %n, %r)
+}
+
+%more (c: (V, V, pred[])) -> pred[] {
+  %c = (V, V, pred[]) parameter(0)
+  ROOT %m = pred[] get-tuple-element(%c), index=2
+}
+""",
+)
 _EXCHANGED: Final = entry(
     """%a = V parameter(0)
   %x = V negate(%a)
@@ -140,6 +164,11 @@ PLACES: Final = [
     Planted("two flights over one another", _FLIGHTS, (("mid", "mid3"),)),
     Planted("a flight over its own context", _FLIGHTS, (("mid", "s{2}"),)),
     Planted("a result over what another device reads", _EXCHANGED, _OVER, comes_to="unknown"),
+    Planted(
+        "a parameter whose names are exchanged in each turn",
+        _TURNED.replace("STEP", "negate"),
+        sound=_TURNED.replace("STEP", "bitcast"),
+    ),
     *BUFFERS,
     Planted("what is made after the condition's result", _AFTERWARDS, (("less", "unread"),)),
     Planted("what is read in what is applied", _UNREAD, (("thp", "thv"),), (("thu", "thv"),)),

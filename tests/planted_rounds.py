@@ -380,7 +380,13 @@ ROUNDS: Final = [
         comes_to="unknown",
         sound=_CALLED.replace("THAT", "f32[8]{0}"),
     ),
-    Planted("an array over another in what is applied", _APPLIED, (("thr", "thp"),), comes_to="unknown"),
+    Planted(
+        "an array over another in what is applied",
+        _APPLIED.replace("f32[8]", "f32[2]"),
+        (("thr", "thp"),),
+        comes_to="unknown",
+        sound=_APPLIED,
+    ),
     Planted("a bitcast to another memory", _CAST.replace("%b = f32[8]{0}", "%b = f32[8]{0:S(5)}"), sound=_CAST),
     Planted(
         "results in two layouts, made by places",
