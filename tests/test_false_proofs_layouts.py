@@ -246,3 +246,8 @@ def test_a_formula_without_a_value_is_not_proved(op: str) -> None:
 )
 def test_elements_that_do_not_fit_or_lie_loosely_are_not_measured(shape: str, clause: str, said: Verdict) -> None:
     assert checked(f"shape {shape}", clause).verdict is said
+
+
+@pytest.mark.parametrize(("one", "other"), [("f32[8]{0}", "f32[<=8]{0}"), ("f32[<=8]{0}", "f32[8]{0}")])
+def test_a_bitcast_of_sizes_at_run_time_is_unknown_on_either_side(one: str, other: str) -> None:
+    assert checked(f"shape {one}", f"bitcast {other}").verdict is Verdict.UNKNOWN
