@@ -11,12 +11,13 @@ from random import Random
 import pytest
 
 import hloproof.models.layouts.tiling
-from hloproof.claims.layouts.claims import ClaimedLayout, claims, one_to_one
+from hloproof.claims.layouts.claims import ClaimedLayout, LayoutClaim, claims, one_to_one
 from hloproof.claims.layouts.contiguity import ContiguousRun, judged_runs
 from hloproof.claims.layouts.formats import format_claims
-from hloproof.claims.layouts.judge import JudgedClaim, judge
+from hloproof.claims.layouts.judge import JudgedClaim, judge, judge_one
 from hloproof.claims.layouts.steps import LayoutStep, chain
 from hloproof.engines.portfolio import prove
+from hloproof.logic.formula import FALSE, TRUE
 from hloproof.logic.obligation import Obligation
 from hloproof.models.expressions.expr import Var
 from hloproof.models.expressions.interval import Interval
@@ -286,3 +287,10 @@ def test_the_first_counterexample_is_the_smallest() -> None:
 
 def test_a_step_is_data() -> None:
     assert isinstance(chain(array("f32[2]")).steps[0], LayoutStep)
+
+
+@pytest.mark.parametrize(("complete", "said"), [(True, Verdict.PROVED), (False, Verdict.UNKNOWN)])
+def test_what_says_part_of_a_claim_does_not_prove_it_where_another_part_fails(complete: bool, said: Verdict) -> None:
+    part, rest = Obligation((), TRUE, label="a part"), Obligation((), FALSE, label="the rest")
+    claim = LayoutClaim("c", "both hold", (part, rest), part, lambda _: "", complete)
+    assert judge_one(claim, prove).found.verdict is said
