@@ -294,3 +294,9 @@ def test_what_says_part_of_a_claim_does_not_prove_it_where_another_part_fails(co
     part, rest = Obligation((), TRUE, label="a part"), Obligation((), FALSE, label="the rest")
     claim = LayoutClaim("c", "both hold", (part, rest), part, lambda _: "", complete)
     assert judge_one(claim, prove).found.verdict is said
+
+
+def test_a_sub_goal_alone_refutes_nothing() -> None:
+    claim = LayoutClaim("c", "it holds", (Obligation((), FALSE, label="a sufficient part"),), None, lambda _: "")
+    found = judge_one(claim, prove).found
+    assert (found.verdict, found.reason) == (Verdict.UNKNOWN, "the sub-goal `a sufficient part` does not hold")
