@@ -272,3 +272,36 @@ def test_a_sum_in_flight_is_not_read_before_its_end(read: Callable[[str], tuple[
     assert decide(ended, ended, "exact").verdict == "proved"
     for before, after in ((ended, early), (early, early)):
         assert "in flight" in decide(before, after, "rounding").reason
+
+
+def gathered(carried: str, *operands: str) -> Module:
+    """Arrays that are gathered from two devices, in flight with what is carried beside them."""
+    results = ", ".join(["f32[8]"] * len(operands))
+    whole = f"({results})" if len(operands) > 1 else results
+    return parse_module(
+        "HloModule m, replica_count=2\nENTRY e {\n p = f32[4] parameter(0)\n q = f32[4] parameter(1)\n"
+        f" s = ({carried}, {whole}) all-gather-start({', '.join(operands)}), dimensions={{0}}, replica_groups={{}}\n"
+        f" ROOT d = {whole} all-gather-done(s)\n}}\n"
+    )
+
+
+def permuted(carried: str) -> Module:
+    return parse_module(
+        "HloModule m, replica_count=2\nENTRY e {\n p = f32[4] parameter(0)\n"
+        f" s = ({carried}, f32[4]) collective-permute-start(p), source_target_pairs={{{{0,1}}}}\n"
+        " ROOT d = f32[4] collective-permute-done(s)\n}\n"
+    )
+
+
+def test_a_start_names_what_it_is_given() -> None:
+    """What lies in flight before the result was read as anything."""
+    for right, wrong in (
+        (gathered("f32[4]", "p"), gathered("f32[5]", "p")),
+        (gathered("f32[4]", "p"), gathered("(f32[4])", "p")),
+        (gathered("(f32[4], f32[4])", "p", "q"), gathered("f32[4]", "p", "q")),
+        (gathered("(f32[4], f32[4])", "p", "q"), gathered("(f32[4], f32[2])", "p", "q")),
+        (permuted("f32[4]"), permuted("f32[4,1]")),
+    ):
+        assert decide(right, right, "exact").verdict is Verdict.PROVED
+        for before, after in ((right, wrong), (wrong, right), (wrong, wrong)):
+            assert decide(before, after, "rounding").reason.endswith("-start of this shape")

@@ -110,9 +110,10 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], frozens
         raise Denied("the modules run on different numbers of devices")
     if names := sorted({name for name, _ in unknown_of_module(before) ^ unknown_of_module(after)}):
         raise NotModelled(f"{', '.join(names)} of a module, of which it is not known what it says")
-    lost = otherwise(after)
-    if lost and len(lost) > len(otherwise(before)):  # before layouts are assigned what is demanded may still be owed
-        raise NotModelled(f"{lost[0]}, which lies otherwise than is demanded")
+    if lost := otherwise(after):
+        owed = otherwise(before)  # before layouts are assigned what is demanded may still be owed
+        if new := next((found for found in lost if found not in owed), None):
+            raise NotModelled(f"{new[0]}, which lies otherwise than is demanded")
     reader = GraphReader()
     try:
         ours, theirs = reader.read(before, 0), reader.read(after, 1)

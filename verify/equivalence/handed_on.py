@@ -12,25 +12,27 @@ array that lies otherwise afterwards is another array.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from itertools import zip_longest
+from typing import Any, Final
 
 from hloproof.equivalence.boundary import entry_shapes, header_shapes
-from hloproof.equivalence.meaning import EFFECTS, demanded_shapes, layouts_of, memory_key
+from hloproof.equivalence.meaning import EFFECTS, demanded_shapes, layouts_of
 from hloproof.models.dataflow.value_flow import branches, called
+from hloproof.models.hlo.async_syntax import step_of
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import COLLECTIVES, FIRST_CLASS_PAIRS
 from hloproof.models.hlo.shape import Shape, TupleShape
 
 _FIRST: Final = frozenset({"opt-barrier", "domain", "add-dependency", "all-reduce-done"})
 """Give their first operand."""
-_RESULT: Final = {"copy-done": 0, "all-gather-done": 1, "collective-permute-done": 1, "async-done": 1}
+_RESULT: Final = {"copy-done": 0, "all-gather-done": 1, "collective-permute-done": 1}
 """Give this part of what is in flight."""
 
 
 def turned(module: Module) -> Iterator[tuple[Computation, Instruction]]:
     """The instructions that hand on an array in another layout, in a module in which somebody looks at bytes."""
     instructions = [(c, i) for c in module.computations for i in c.instructions]
-    if not settled(module) and not any(i.opcode in EFFECTS or memory_key(i) for _, i in instructions):
+    if not settled(module) and not any(i.opcode in EFFECTS or demanded_shapes(i) for _, i in instructions):
         return
     for c, i in instructions:
         if any(_differ(a, b) for a, b in _handed(module, c, i)):
@@ -38,28 +40,29 @@ def turned(module: Module) -> Iterator[tuple[Computation, Instruction]]:
 
 
 def settled(module: Module) -> bool:
-    """Whether layouts were assigned: bitcasts and schedules are made after that."""
+    """Whether layouts were assigned: bitcasts, fusions and schedules are made after that."""
     return module.attributes.flag("is_scheduled") or any(
-        i.opcode == "bitcast" for c in module.computations for i in c.instructions
+        i.opcode in ("bitcast", "fusion") for c in module.computations for i in c.instructions
     )
 
 
-def otherwise(module: Module) -> list[str]:
-    """What lies otherwise than who gives or takes it demands, by what it is."""
-    out = [
-        f"a parameter or the result of {module.entry.name}"
-        for a, b in zip(header_shapes(module), entry_shapes(module), strict=False)
-        if _differ(a, b)
-    ]
+def otherwise(module: Module) -> list[tuple[Any, ...]]:
+    """What lies otherwise than who gives or takes it demands: its name, the number of each such array in it, and what
+    of its layout should be which, and is which."""
+    said, own = header_shapes(module), entry_shapes(module)
+    names = [*(f"parameter {number} of the entry" for number in range(len(own) - 1)), "the result of the entry"]
+    found = [*zip(names, said, own, strict=True)] if said else []
     for c in module.computations:
         for i in c.instructions:
-            demands = demanded_shapes(i)
-            out += [
-                f"an operand of {i.opcode} {i.name}"
-                for a, b in zip(demands, c.operand_shapes(i), strict=False)
-                if _differ(a, b)
-            ]
-    return out
+            pairs = zip(demanded_shapes(i), c.operand_shapes(i), strict=False)
+            found += [(f"operand {number} of {i.opcode} {i.name}", a, b) for number, (a, b) in enumerate(pairs)]
+    return [
+        (name, number, part, *both)
+        for name, a, b in found
+        for number, arrays in enumerate(zip_longest(layouts_of(a), layouts_of(b), fillvalue=()))
+        for part, both in enumerate(zip_longest(*arrays))
+        if both[0] != both[1]
+    ]
 
 
 def _differ(a: Shape, b: Shape) -> bool:
@@ -70,6 +73,7 @@ def _handed(module: Module, c: Computation, i: Instruction) -> Iterator[tuple[Sh
     """What is one buffer, as two names of it say."""
     given = c.operand_shapes(i)
     bodies = [module.by_name[name] for name in i.attributes.computations()]
+    step = step_of(i.opcode)  # `call-start` is what XLA writes for an `async-start` of a call
     if i.opcode in _FIRST:
         yield i.shape, given[0]
     elif i.opcode == "tuple":
@@ -80,18 +84,19 @@ def _handed(module: Module, c: Computation, i: Instruction) -> Iterator[tuple[Sh
         yield i.shape, given[0].elements[_RESULT[i.opcode]]
     elif i.opcode == "copy-start" and isinstance(i.shape, TupleShape):  # moves bytes as they are
         yield from ((part, given[0]) for part in i.shape.elements[:2])
-    elif i.opcode == "async-update":
+    elif step == "update":
         yield i.shape, given[0]
+    elif step == "done" and isinstance(given[0], TupleShape):
+        yield i.shape, TupleShape(given[0].elements[1:2])
     elif i.opcode in ("send", "recv-done"):
         sent, was = i.shape, given[0]
         assert isinstance(sent, TupleShape)
         yield sent.elements[0], was.elements[0] if isinstance(was, TupleShape) and i.opcode == "recv-done" else was
-    elif i.opcode in ("call", "fusion"):
-        yield from zip((p.shape for p in bodies[0].parameters), given, strict=True)
-        yield i.shape, bodies[0].root.shape
-    elif i.opcode == "async-start" and isinstance(i.shape, TupleShape):
-        yield from zip((p.shape for p in bodies[0].parameters), given, strict=True)
-        yield i.shape.elements[1], bodies[0].root.shape
+    elif i.opcode in ("call", "fusion") or (step == "start" and bodies):
+        # A fusion may be given more than it takes, and a start less, which is bound later.
+        yield from zip((p.shape for p in bodies[0].parameters), given, strict=False)
+        result = i.shape.elements[1] if step == "start" and isinstance(i.shape, TupleShape) else i.shape
+        yield result, bodies[0].root.shape
     elif i.opcode in COLLECTIVES:
         whole = i.shape
         if i.opcode in FIRST_CLASS_PAIRS and i.opcode != "all-reduce-start" and isinstance(whole, TupleShape):

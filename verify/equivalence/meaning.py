@@ -147,14 +147,17 @@ def signature(function: Computation) -> tuple[Any, ...]:
     return tuple(_shape_key(p.shape) for p in function.parameters), _shape_key(function.root.shape)
 
 
-def memory_key(i: Instruction) -> tuple[Any, ...]:
-    """The layouts that a call demands of its operands and gives its results, where it demands any.
+def memory_key(i: Instruction, computation: Computation) -> tuple[Any, ...]:
+    """The layouts that a call demands of its operands, or has where it demands none, and gives its results.
 
-    What it calls reads bytes, so the same function over other layouts is another function of the arrays.
+    What it calls reads bytes, so the same function over other layouts is another function of the arrays. A convolution
+    of cuDNN is told the layouts that its arrays have.
     """
-    if "operand_layout_constraints" not in i.attributes:
+    given = demanded_shapes(i)
+    if not given and _text(i.attributes.get("custom_call_target")).startswith("__cudnn$conv"):
         return ()
-    return tuple(order for shape in (*demanded_shapes(i), i.shape) for order in layouts_of(shape))
+    given = given or computation.operand_shapes(i)
+    return tuple(order for shape in (*given, i.shape) for order in layouts_of(shape))
 
 
 def demanded_shapes(i: Instruction) -> tuple[Shape, ...]:

@@ -201,8 +201,8 @@ class OperationReader(ABC):
             key = (key, "functions", *(signature(self.module.by_name[name]) for name in functions))
         if any(isinstance(value, list) for value in given):
             key = (key, *map(nesting_of, given))  # a tuple is one operand, and not as many as it has elements
-        demanded = memory_key(i)
-        return (key, demanded) if demanded else key
+        assert computation is not None
+        return key, memory_key(i, computation)
 
     def place(self, node: Node, i: Instruction, computation: Computation | None) -> None:
         if node.places[self.side] is None:

@@ -38,9 +38,9 @@ from hloproof.equivalence.value_trees import (
     parts_of,
     rebuilt,
 )
+from hloproof.models.dataflow.value_flow import branches, called
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.async_syntax import step_of
-from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import async_sugar
 from hloproof.models.hlo.precision import mixed
@@ -73,7 +73,7 @@ class GraphReader(OperationReader):
         for computation, i in turned(module):
             raise NotModelled(f"{i.opcode} {i.name} of {computation.name}, which hands on an array in another layout")
         if settled(module) and (found := otherwise(module)):
-            raise NotModelled(f"{found[0]}, which lies otherwise than is demanded")
+            raise NotModelled(f"{found[0][0]}, which lies otherwise than is demanded")
         self.effects, self.occurrences, self.functions = Effects(), Counter(), {}
         self.promises = set(promises_of_module(module))
         self.endings, self.endings_inside = [], []
@@ -228,7 +228,7 @@ class GraphReader(OperationReader):
     def collective(self, i: Instruction, opcode: str, given: list[ValueTree], path: tuple[Any, ...]) -> ValueTree:
         shape = i.shape
         if opcode != "all-reduce":
-            if not isinstance(shape, TupleShape) or len(shape.elements) < 2:
+            if not isinstance(shape, TupleShape) or len(shape.elements) < 2 or not _carries(shape, given):
                 raise NotModelled(f"{i.opcode} of this shape")
             shape = shape.elements[1]
         return self.operation(i, opcode, shape, given, None, path)
@@ -259,14 +259,11 @@ class GraphReader(OperationReader):
 
     def conditional(self, i: Instruction, given: list[ValueTree], level: int, path: tuple[Any, ...]) -> ValueTree:
         selector, *arguments = given
-        branches = self.called(i)
-        if "branch_computations" not in i.attributes:  # the two names may stand in any order
-            names = [i.attributes.get(k) for k in ("true_computation", "false_computation")]
-            branches = [self.module.by_name[n.name] for n in names if isinstance(n, ComputationRef)]
+        taken = [self.module.by_name[name] for name in branches(i)]
         choice, *standing = self.standing
         values: list[ValueTree] = []
         over: list[list[Earlier]] = []
-        for k, (b, a) in enumerate(zip(branches, arguments, strict=True)):
+        for k, (b, a) in enumerate(zip(taken, arguments, strict=True)):
             values.append(self.computation(b, [a], level, (*path, selector, k), [standing[k]]))
             over.append(parts_of((self.inside or NOTHING).value, values[-1]))
         if any(nesting_of(v) != nesting_of(values[0]) for v in values):
@@ -287,8 +284,7 @@ class GraphReader(OperationReader):
     def loop(self, i: Instruction, initial: ValueTree, level: int, path: tuple[Any, ...]) -> ValueTree:
         """One node per state that the loop gives back. States that the body passes on unchanged are their initial
         value, and a result depends only on the states that lead to it or to the condition."""
-        body = self.module.by_name[_name(i, "body")]
-        condition = self.module.by_name[_name(i, "condition")]
+        body, condition = (self.module.by_name[str(called(i, name))] for name in ("body", "condition"))
         start = list(leaves_of(initial))
         over = parts_of(self.standing[0].value, initial)
         bound = [self.graph.node("bound", n.type, n.sizes, (), ("state", level, k)) for k, n in enumerate(start)]
@@ -338,8 +334,6 @@ class GraphReader(OperationReader):
         return rebuilt(initial, iter(out))
 
 
-def _name(i: Instruction, attribute: str) -> str:
-    value = i.attributes.get(attribute)
-    if not isinstance(value, ComputationRef):
-        raise NotModelled(f"a loop without {attribute}")
-    return value.name
+def _carries(state: TupleShape, given: list[ValueTree]) -> bool:
+    """Whether what is in flight names first what the start is given: one array as it is, several as a tuple."""
+    return has_shape(given if len(given) > 1 else given[0], state.elements[0])
