@@ -121,7 +121,32 @@ IN_ORDER = [
     ),
 ]
 
+DOUBLED = "f (x: f32[4]) @ {\n x = f32[4] parameter(0)\n ROOT y = f32[4] add(x, x)\n}\n"
+V4 = "p = f32[4] parameter(0)\n"
+CALLING = entry(V4, "ROOT r = f32[4] call(p), to_apply=f", before=DOUBLED)
+HEADS = [
+    Pair(CALLING, "", "-> f32[4]", "2:16", "expected '->' after the parameters"),
+    Pair(CALLING, "-> bf16[4]", "-> f32[4]{0}", "2:18", "the result of f is declared as bf16[4], its root is f32[4]"),
+]
+
 ATTRIBUTES = [
+    Pair(
+        entry(V4, "ROOT r = f32[4] call(p), to_apply=f@", before=DOUBLED.replace("@", "-> f32[4]")),
+        ", output_to_operand_aliasing={{}: (0, {})}",
+        ", is_composite=true",
+        "8:38",
+        "call takes no attribute output_to_operand_aliasing",
+    ),
+    Pair(
+        entry(
+            "p = f32[1,4,1] parameter(0)\nq = f32[2,1,1] parameter(1)\n",
+            "ROOT r = f32[1,3,1] convolution(p, q), window={size=2}, dim_labels=b0f_0io->b0f@",
+        ),
+        ", algorithm=dot_f32_f32_f32",
+        "",
+        "5:82",
+        "convolution takes no attribute algorithm",
+    ),
     Pair(entry(P, "ROOT r = f32[2,3] reverse(p), @={0,1}"), "dimensins", "dimensions", "4:31", "mean 'dimensions'"),
     Pair(entry(P, "ROOT r = f32[2,3] reverse(p)@"), "", ", dimensions={0}", "4:1", "reverse needs dimensions="),
     Pair(
@@ -500,7 +525,7 @@ def test_one_bad_module_leaves_the_others_of_its_file() -> None:
     assert all(isinstance(f, InputError) for f in each_module("", "f.hlo"))
 
 
-@pytest.mark.parametrize("pair", [*NUMBERS, *IN_ORDER, *ATTRIBUTES, *OPCODES, *VALUES], ids=lambda p: p.words)
+@pytest.mark.parametrize("pair", [*NUMBERS, *IN_ORDER, *HEADS, *ATTRIBUTES, *OPCODES, *VALUES], ids=lambda p: p.words)
 def test_refused_at_its_place_and_the_twin_is_read(pair: Pair) -> None:
     parse_module(pair.accepted())
     with pytest.raises(InputError) as raised:

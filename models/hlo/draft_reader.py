@@ -141,10 +141,10 @@ class DraftReader:
             scanner.name("the name of a parameter")
             scanner.expect(":", "after the name of a parameter")
             read_shape(scanner)
-        if scanner.accept("->"):
-            scanner.skip()
-            computation.result_pos = scanner.pos
-            computation.result_shape = read_shape(scanner)
+        scanner.expect("->", "after the parameters")
+        scanner.skip()
+        computation.result_pos = scanner.pos
+        computation.result_shape = read_shape(scanner)
 
     def body(self, computation: DraftComputation) -> None:
         scanner = self.scanner

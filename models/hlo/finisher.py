@@ -39,7 +39,7 @@ class Finisher:
         root = self.root(instructions)
         parameters = self.parameters()
         root_shape = self.shapes[root]
-        if draft.result_shape is not None and not compatible(draft.result_shape, root_shape):
+        if draft.result_shape is not None and not compatible(draft.result_shape, root_shape, exactly=True):
             raise scanner.error(
                 f"the result of {draft.name} is declared as {print_shape(draft.result_shape)}, "
                 f"its root is {print_shape(root_shape)}",

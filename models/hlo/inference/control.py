@@ -234,7 +234,7 @@ scan                      | 1+   |                      | to_apply dimensions nu
 shuffle                   | 1    | opaque               |                                |
 add-dependency            | 2    | token                |                                |
 after-all                 | 0+   | token                |                                |
-call                      | 0+   | composed             | to_apply                       | is_composite output_to_operand_aliasing
+call                      | 0+   | composed             | to_apply                       | is_composite
 conditional               | 1+   | composed             | branch_computations/true_computation+false_computation |
 custom-call               | 0+   |                      | custom_call_target             | @custom
 domain                    | 1    | hands-on             |                                | domain
@@ -249,7 +249,7 @@ recv                      | 1    | own source >recv-done |                      
 recv-done                 | 1    | own                  |                                | channel_id is_host_transfer
 send                      | 2    | own >send-done       |                                | channel_id is_host_transfer
 send-done                 | 1    | own token            |                                | channel_id is_host_transfer
-"""  # noqa: E501
+"""
 """The rows of these opcodes, as `models/hlo/opcodes.py` reads them."""
 
 RULES: Final[Mapping[str, Callable[[Request], Shape | None]]] = {
