@@ -293,6 +293,15 @@ def permuted(carried: str) -> Module:
     )
 
 
+def called(opcode: str, carried: str, result: str) -> Module:
+    function = "to_apply=f" if opcode == "call" else "calls=f"
+    return parse_module(
+        "HloModule m\nf {\n x = f32[4] parameter(0)\n ROOT y = f32[4] negate(x)\n}\nENTRY e {\n"
+        f" p = f32[4] parameter(0)\n s = ({carried}, {result}, u32[]) {opcode}-start(p), {function}\n"
+        f" ROOT d = f32[4] {opcode}-done(s)\n}}\n"
+    )
+
+
 def test_a_start_names_what_it_is_given() -> None:
     """What lies in flight before the result was read as anything."""
     for right, wrong in (
@@ -301,6 +310,10 @@ def test_a_start_names_what_it_is_given() -> None:
         (gathered("(f32[4], f32[4])", "p", "q"), gathered("f32[4]", "p", "q")),
         (gathered("(f32[4], f32[4])", "p", "q"), gathered("(f32[4], f32[2])", "p", "q")),
         (permuted("f32[4]"), permuted("f32[4,1]")),
+        (called("call", "(f32[4])", "f32[4]"), called("call", "(f32[5])", "f32[4]")),
+        (called("call", "(f32[4])", "f32[4]"), called("call", "(f32[4])", "f32[5]")),
+        (called("async", "(f32[4])", "f32[4]"), called("async", "(f32[5])", "f32[4]")),
+        (called("async", "f32[4]", "f32[4]"), called("async", "f32[4]", "(f32[4])")),
     ):
         assert decide(right, right, "exact").verdict is Verdict.PROVED
         for before, after in ((right, wrong), (wrong, right), (wrong, wrong)):

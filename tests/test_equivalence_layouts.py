@@ -159,6 +159,9 @@ HANDED_ON = {
     "a tuple": lambda a: entry(P, f"t = (f32[2,3]{a}) tuple(p)", f"c = f32[2,3]{a} get-tuple-element(t), index=0"),
     "an element": lambda a: entry(P, "t = (f32[2,3]{1,0}) tuple(p)", f"c = f32[2,3]{a} get-tuple-element(t), index=0"),
     "a barrier": lambda a: entry(P, f"c = f32[2,3]{a} opt-barrier(p)"),
+    "a domain": lambda a: entry(
+        P, f'c = f32[2,3]{a} domain(p), domain={{kind="sharding", entry={{replicated}}, exit={{replicated}}}}'
+    ),
     "a dependency": lambda a: entry(P, "t = token[] after-all()", f"c = f32[2,3]{a} add-dependency(p, t)"),
     "the result of a call": lambda a: entry(
         P, f"c = f32[2,3]{a} call(p), to_apply=f", before=function("{1,0}", "{1,0}")
@@ -318,6 +321,45 @@ def test_what_somebody_demands_in_a_layout_lies_so_once_layouts_are_assigned(mad
         reason = decide(parse_module(before), parse_module(after), "rounding").reason
         assert "which lies otherwise than is demanded" in reason
     proved(good, good, "exact")
+
+
+LOOKS = {
+    "a call": 'custom-call(d), custom_call_target="f", operand_layout_constraints={f32[2,3]{0,1}}',
+    "an outfeed": "outfeed(d, t)",
+}
+
+
+@pytest.mark.parametrize("looks", LOOKS.values(), ids=LOOKS)
+def test_who_takes_bytes_looks_at_them_as_a_bitcast_does(looks: str) -> None:
+    def text(layout: str) -> str:
+        return entry(
+            P,
+            "t = token[] after-all()",
+            f"u = (f32[2,3]{layout}) tuple(p)",
+            f"c = f32[2,3]{layout} get-tuple-element(u), index=0",
+            "d = f32[2,3]{0,1} copy(c)",
+            f"ROOT r = {'token[]' if looks.startswith('outfeed') else 'f32[6]'} {looks}",
+        )
+
+    proved(text("{1,0}"), text("{1,0}"), "exact")
+    for before, after in (("{1,0}", "{0,1}"), ("{0,1}", "{1,0}")):
+        reason = decide(parse_module(text(before)), parse_module(text(after)), "rounding").reason
+        assert "which hands on an array in another layout" in reason
+
+
+def summed(second: str) -> str:
+    return entry(
+        P,
+        "q = f32[2,3]{0,1} parameter(1)",
+        f"s = (f32[2,3]{{1,0}}, f32[2,3]{second}) all-reduce-start(p, q), replica_groups={{}}, to_apply=add",
+        f"ROOT d = (f32[2,3]{{1,0}}, f32[2,3]{second}) all-reduce-done(s)",
+        before=ADD,
+    ).replace("HloModule m", REPLICAS + ", is_scheduled=true")
+
+
+def test_of_several_sums_in_flight_each_lies_as_its_operand() -> None:
+    proved(summed("{0,1}"), summed("{0,1}"), "exact")
+    unproved(summed("{0,1}"), summed("{1,0}"), "rounding")
 
 
 def test_a_fusion_is_made_after_layouts_are_assigned() -> None:

@@ -44,7 +44,7 @@ from hloproof.models.hlo.async_syntax import step_of
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import async_sugar
 from hloproof.models.hlo.precision import mixed
-from hloproof.models.hlo.shape import TupleShape
+from hloproof.models.hlo.shape import Shape, TupleShape
 from hloproof.models.indexing.composition.trip_count import stated_count, stated_states
 
 
@@ -222,15 +222,15 @@ class GraphReader(OperationReader):
                 key = tuple((j.opcode, attribute_key(j, j.opcode)) for j in self.called(i)[0].instructions)
                 operands = tuple(node for value in given for node in leaves_of(value))
                 self.promises.add((CARRIED, i.opcode, key, path, operands, when))
-            return self.computation(self.called(i)[0], given, level, path, self.standing)
+            result = self.computation(self.called(i)[0], given, level, path, self.standing)
+            # Older text writes a single operand without its parentheses.
+            if not has_shape(result, _carried(i, given, *given[:1] if len(given) == 1 else ())):
+                raise NotModelled(f"{i.opcode} of this shape")
+            return result
         raise NotModelled(f"{i.opcode} without a computation of its own")
 
     def collective(self, i: Instruction, opcode: str, given: list[ValueTree], path: tuple[Any, ...]) -> ValueTree:
-        shape = i.shape
-        if opcode != "all-reduce":
-            if not isinstance(shape, TupleShape) or len(shape.elements) < 2 or not _carries(shape, given):
-                raise NotModelled(f"{i.opcode} of this shape")
-            shape = shape.elements[1]
+        shape = i.shape if opcode == "all-reduce" else _carried(i, given if len(given) > 1 else given[0])
         return self.operation(i, opcode, shape, given, None, path)
 
     def function(self, name: str) -> tuple[Node, ...]:
@@ -334,6 +334,10 @@ class GraphReader(OperationReader):
         return rebuilt(initial, iter(out))
 
 
-def _carries(state: TupleShape, given: list[ValueTree]) -> bool:
-    """Whether what is in flight names first what the start is given: one array as it is, several as a tuple."""
-    return has_shape(given if len(given) > 1 else given[0], state.elements[0])
+def _carried(i: Instruction, *given: ValueTree) -> Shape:
+    """The shape of the result in what a start has in flight, which names first what it is given, in one of these ways.
+    Raises NotModelled where it names something else."""
+    state = i.shape.elements if isinstance(i.shape, TupleShape) else ()
+    if len(state) < 2 or not any(has_shape(way, state[0]) for way in given):
+        raise NotModelled(f"{i.opcode} of this shape")
+    return state[1]
