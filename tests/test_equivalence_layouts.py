@@ -402,6 +402,16 @@ def test_what_is_owed_in_a_layout_is_the_same_before_layouts_are_assigned(made: 
     proved(made(columns, columns), made(rows, columns), "exact")
 
 
+def test_what_is_owed_is_the_very_layout_that_is_not_there() -> None:
+    def owing(layout: str) -> str:
+        head = "HloModule m, entry_computation_layout={(f32[2,3,5]{2,1,0})->f32[2,3,5]{2,1,0}}"
+        return one(f"f32[2,3,5]{layout}", "ROOT r = f32[2,3,5] negate(p)").replace("HloModule m", head)
+
+    unproved(owing("{0,1,2}"), owing("{1,0,2}"), "rounding")
+    for layout in ("{0,1,2}", "{2,1,0}"):
+        proved(owing("{0,1,2}"), owing(layout), "exact")
+
+
 def undemanding(target: str, given: str, result: str, more: str = "") -> str:
     return one(
         "f32[2,3]{1,0}",
