@@ -492,3 +492,19 @@ def test_a_convolution_of_a_library_whose_window_stands_still_is_none(field: str
     still = library_convolution('"conv_result_scale":1').replace("{size=2}", f"{{size=2 {field}=0}}")
     found = decide(parse_module(library_convolution('"conv_result_scale":1')), parse_module(still))
     assert found.verdict == "unknown"
+
+
+def kept(alias: str) -> str:
+    return one("(f32[4], f32[4])", "a = f32[4] get-tuple-element(p), index=0", "ROOT r = f32[4] negate(a)").replace(
+        "HloModule m", f"HloModule m{alias}"
+    )
+
+
+def test_a_caller_that_keeps_what_it_gives_does_not_have_it_written_over() -> None:
+    """Nothing was said of a pass that makes the caller give a parameter away."""
+    must, other = (f", input_output_alias={{ {{}}: (0, {{{k}}}, must-alias) }}" for k in (0, 1))
+    may = must.replace("must", "may")
+    for before, after in (("", must), (may, must), (must, other)):
+        unproved(kept(before), kept(after), "rounding")
+    for before, after in ((must, must), ("", may), (must, ""), (must, may)):
+        proved(kept(before), kept(after), "exact")

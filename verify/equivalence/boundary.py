@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hloproof.models.errors import InputError, Position
-from hloproof.models.hlo.attributes import Word
+from hloproof.models.hlo.attributes import Aliasing, Word
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, Shape, TupleShape
 from hloproof.models.hlo.text.lexer import Scanner
@@ -43,6 +43,15 @@ def header_shapes(module: Module) -> tuple[Shape, ...]:
 def entry_shapes(module: Module) -> tuple[Shape, ...]:
     """The same of the entry itself."""
     return *(p.shape for p in module.entry.parameters), module.entry.root.shape
+
+
+def given_away(module: Module) -> frozenset[tuple[int, tuple[int, ...]]]:
+    """The parts of parameters, by number and place, that a caller must give away: the result is written over them."""
+    aliases = module.attributes.get("input_output_alias")
+    entries = aliases if isinstance(aliases, tuple) else ()
+    return frozenset(
+        (a.operand, a.operand_index) for a in entries if isinstance(a, Aliasing) and a.kind == "must-alias"
+    )
 
 
 def _check_header(module: Module, file: str) -> None:

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Certificate, Mismatch, Result, Tier
-from hloproof.equivalence.boundary import check_boundary
+from hloproof.equivalence.boundary import check_boundary, given_away
 from hloproof.equivalence.checker import check
 from hloproof.equivalence.configurations import unknown_of_module
 from hloproof.equivalence.effects import paired
@@ -110,10 +110,12 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], frozens
         raise Denied("the modules run on different numbers of devices")
     if names := sorted({name for name, _ in unknown_of_module(before) ^ unknown_of_module(after)}):
         raise NotModelled(f"{', '.join(names)} of a module, of which it is not known what it says")
+    if new := given_away(after) - given_away(before):
+        raise NotModelled(f"parameter {min(new)[0]}, which callers of the module after alone must give away")
     if lost := otherwise(after):
         owed = otherwise(before)  # before layouts are assigned what is demanded may still be owed
-        if new := next((found for found in lost if found not in owed), None):
-            raise NotModelled(f"{new[0]}, which lies otherwise than is demanded")
+        if debt := next((found for found in lost if found not in owed), None):
+            raise NotModelled(f"{debt[0]}, which lies otherwise than is demanded")
     reader = GraphReader()
     try:
         ours, theirs = reader.read(before, 0), reader.read(after, 1)
