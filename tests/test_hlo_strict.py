@@ -137,16 +137,6 @@ ATTRIBUTES = [
         "8:38",
         "call takes no attribute output_to_operand_aliasing",
     ),
-    Pair(
-        entry(
-            "p = f32[1,4,1] parameter(0)\nq = f32[2,1,1] parameter(1)\n",
-            "ROOT r = f32[1,3,1] convolution(p, q), window={size=2}, dim_labels=b0f_0io->b0f@",
-        ),
-        ", algorithm=dot_f32_f32_f32",
-        "",
-        "5:82",
-        "convolution takes no attribute algorithm",
-    ),
     Pair(entry(P, "ROOT r = f32[2,3] reverse(p), @={0,1}"), "dimensins", "dimensions", "4:31", "mean 'dimensions'"),
     Pair(entry(P, "ROOT r = f32[2,3] reverse(p)@"), "", ", dimensions={0}", "4:1", "reverse needs dimensions="),
     Pair(

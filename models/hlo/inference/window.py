@@ -239,9 +239,9 @@ ROWS: Final = """
 batch-norm-grad           | 5    |                      | epsilon feature_index          |
 batch-norm-inference      | 5    |                      | epsilon feature_index          |
 batch-norm-training       | 3    |                      | epsilon feature_index          |
-convolution               | 2    |                      | dim_labels                     | window feature_group_count batch_group_count operand_precision sparsity_config conv_kind
+convolution               | 2    |                      | dim_labels                     | window feature_group_count batch_group_count operand_precision algorithm sparsity_config conv_kind
 dot                       | 2+   |                      |                                | @contraction operand_precision algorithm sparsity
-ragged-dot                | 3    |                      | lhs_ragged_dims                | @contraction rhs_group_dims operand_precision
+ragged-dot                | 3    |                      | lhs_ragged_dims                | @contraction rhs_group_dims operand_precision algorithm
 reduce                    | 2+   |                      | dimensions to_apply            |
 reduce-window             | 2+   |                      | to_apply                       | window
 scaled-dot                | 4    |                      |                                | @contraction operand_precision algorithm
