@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 
 from hloproof.cli import run
+from hloproof.fuzz.modules.reference import python_with_jax
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
 from hloproof.models.specs.folder import specs_folder
-from hloproof.pipeline.pass_dumps import environment_with_dumps, find_dumps
+from hloproof.pipeline.pass_dumps import environment_with_dumps, find_dumps, run_with_dumps
+from hloproof.results.errors import BadInput
 
 BEFORE = """HloModule jit_f
 
@@ -193,11 +195,34 @@ def test_a_program_is_run_with_dumps_turned_on(
 
 def test_no_flag_of_the_environment_leaves_modules_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """XLA takes the last flag of a name; of the modules that were left out nobody was told."""
-    monkeypatch.setenv("XLA_FLAGS", "--xla_dump_hlo_module_re=.*g.* --xla_dump_max_hlo_modules=1 --xla_force=2")
+    few = "--xla_dump_hlo_module_re=.*g.* --xla_dump_max_hlo_modules=1 --xla_dump_hlo_pipeline_re=fus.*"
+    monkeypatch.setenv("XLA_FLAGS", f"{few} --xla_dump_include_timestamp=False --xla_force=2")
     flags = environment_with_dumps(tmp_path / "d")["XLA_FLAGS"].split()
     last = dict(flag.split("=", 1) for flag in flags if "=" in flag)
-    assert last["--xla_dump_hlo_module_re"] == last["--xla_dump_hlo_pass_re"] == ".*"
+    assert {last[f"--xla_dump_hlo_{what}_re"] for what in ("module", "pass", "pipeline")} == {".*"}
     assert last["--xla_dump_max_hlo_modules"] == "-1" and last["--xla_force"] == "2"
+    assert last["--xla_dump_include_timestamp"] == "True"  # two processes would write over each other
+
+
+@pytest.mark.parametrize("name", ["with blanks", "quo'ted", 'twice"'])
+def test_a_folder_that_no_flag_can_name_is_bad_input(name: str, tmp_path: Path) -> None:
+    """Flags end at a blank: the program was run, and nothing dumped."""
+    assert run(["passes", "--keep", str(tmp_path / name), "--", sys.executable, "-c", "raise SystemExit(7)"]) == 2
+    with pytest.raises(BadInput, match="cannot name"):
+        environment_with_dumps(tmp_path / name)
+
+
+def test_two_processes_do_not_write_over_each_others_dumps(tmp_path: Path) -> None:
+    """Each counts its modules from 0: of two programs of equal names one was proved, and of the other nothing said."""
+    python = python_with_jax()
+    if python is None:
+        pytest.skip("jax is not installed")
+    program = "import sys, jax; jax.jit(lambda x: x * {}).lower(1.0).compile()"
+    script = tmp_path / "two.py"
+    each = [[python, "-c", program.format(n)] for n in (2, 3)]
+    script.write_text(f"import subprocess\nfor one in {each!r}:\n    subprocess.run(one, check=True)\n")
+    run_with_dumps([sys.executable, str(script)], tmp_path / "d")
+    assert [d.module.split(".", 1)[1] for d in find_dumps(tmp_path / "d")] == ["module_0000.jit__lambda"] * 2
 
 
 def test_compressed_dumps_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,6 +26,7 @@ from hloproof.pipeline.items import Item, judge_items
 from hloproof.pipeline.options import Options, Selection
 from hloproof.pipeline.pass_dumps import find_dumps
 from hloproof.pipeline.record_cache import RecordCache
+from hloproof.results.errors import BadInput
 from hloproof.results.results import FileResults, InputProblem, InstructionResult, ModuleResults, OperationVerdicts
 from hloproof.results.verdict import ClaimResult, Found, Verdict
 
@@ -193,21 +194,25 @@ def test_an_answer_about_passes_is_that_to_the_same_question(
 
 
 @pytest.mark.parametrize("change", ["", "before", "after", "gone"])
-def test_an_answer_about_files_that_changed_meanwhile_is_not_kept(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is about what they are, and was kept for what they were."""
+def test_files_that_changed_meanwhile_are_unknown_and_not_kept(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they are now is not what was found: nothing is said of it."""
     files = {side: Path(f"a.000{n}.p.after_x{n}.txt") for n, side in enumerate(("before", "after"), 1)}
     for n, file in enumerate(files.values()):
         file.write_text(ADD + " " * n)
 
-    def slow(todo: list[Any], _jobs: int, _judging: object, told: Callable[[int, dict[str, Any]], None]) -> None:
+    def slow(todo: list[Any], _jobs: int, judging: Any, told: Callable[[int, dict[str, Any]], None]) -> None:
         if change == "gone":
             files["after"].unlink()
         elif change:
             files[change].write_text(f"{ADD}// more\n")
-        told(0, {"verdict": "proved", "reason": "", "axioms": [], "seconds": 0.0})
+        try:
+            told(0, judging.begin()(todo[0]))
+        except BadInput as error:
+            told(0, judging.failed(todo[0], error))
 
     monkeypatch.setattr(passes, "work_on", slow)
-    passes.validate(find_dumps(Path()), PASSES)
+    [first] = passes.validate(find_dumps(Path()), PASSES).judged
+    assert first.verdict == ("unknown" if change else "proved")
     for n, file in enumerate(files.values()):
         file.write_text(ADD + " " * n)
     monkeypatch.setattr(passes, "work_on", lambda *_: None)

@@ -23,6 +23,7 @@ from hloproof.pipeline.driver import check_hlo, check_text
 from hloproof.pipeline.folders import find_sources
 from hloproof.pipeline.options import Options, Selection
 from hloproof.pipeline.pass_dumps import find_dumps
+from hloproof.pipeline.passes import PassOptions, validate
 from hloproof.results.errors import BadInput
 from hloproof.results.results import (
     FileResults,
@@ -419,6 +420,40 @@ def test_dumps_whose_module_has_too_long_a_name_are_told(names: tuple[str, ...],
     with it and one without was not looked at."""
     folder = dumps(**dict.fromkeys(names, (ADD, f"{ADD} ")))
     assert run(["passes", str(folder), "--no-cache"]) == status
+
+
+@pytest.mark.parametrize(
+    ("more", "text", "status"),
+    [
+        ("a.0002.q.after_x2", TAKE, 3),  # passes of the one and of the other were one chain
+        ("a.0002.p.after_x3", f"{ADD}  ", 3),
+        ("a.0002.p.after_x3", f"{ADD} ", 0),  # one dump, packed or copied
+        ("a.0003.p.after_x3", f"{ADD}  ", 0),
+        ("a.gpu_after_optimizations", f"{ADD}  ", 3),
+    ],
+)
+def test_two_compilations_that_wrote_into_one_folder_are_told(more: str, text: str, status: int) -> None:
+    """A compiler counts the dumps of a module: two of one number are of two runs, and nobody knows what one lost."""
+    folder = dumps(a=(ADD, f"{ADD} "))
+    (folder / "a.cpu_after_optimizations.txt").write_text(f"{ADD}   ")
+    (folder / f"{more}.txt").write_text(text)
+    assert run(["passes", str(folder), "--no-cache"]) == status
+
+
+@pytest.mark.parametrize("text", [f"{ADD} ", f"{ADD}  ", TAKE])
+@pytest.mark.parametrize("cache", [True, False])
+def test_a_dump_that_changes_while_it_is_judged_is_not_proved(text: str, cache: bool) -> None:
+    """What comes before it is compared with what it was, and what comes after it with what it is now."""
+    folder = dumps(a=(ADD, f"{ADD} ", f"{ADD}  "))
+    options = PassOptions(jobs=1, cache=Path("kept") if cache else None)
+    found = find_dumps(folder)
+    (folder / "a.0002.p.after_x2.txt").write_text(text)
+    verdicts = [j.verdict for j in validate(found, options).judged]
+    same = "proved" if text == f"{ADD} " else "unknown"
+    assert verdicts == [same, same, "proved"]  # the last is first to last
+    (folder / "a.0002.p.after_x2.txt").write_text(f"{ADD} ")
+    assert [j.verdict for j in validate(found, options).judged] == ["proved"] * 3
+    assert [j.verdict for j in validate(find_dumps(folder), options).judged] == ["proved"] * 3
 
 
 @pytest.mark.parametrize("device", ["cpu", "gpu", "sm_8.0_gpu", "sm_9.0a_gpu", "gfx942_gpu", "tpu_v4"])

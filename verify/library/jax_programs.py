@@ -23,7 +23,7 @@ from hloproof.models.hlo.source_lines import SourceLine, SourceLines
 from hloproof.pipeline.folders import told
 from hloproof.pipeline.memory_plans import check_files, plans_in
 from hloproof.pipeline.options import Options
-from hloproof.pipeline.pass_dumps import environment_with_dumps, find_dumps
+from hloproof.pipeline.pass_dumps import DUMP_FLAGS, environment_with_dumps, find_dumps
 from hloproof.pipeline.passes import Compilation, JudgedChange, PassOptions
 from hloproof.pipeline.passes import validate as validate_passes
 from hloproof.results.errors import BadInput
@@ -182,8 +182,7 @@ def _compile(lowered: Any, module: Path, dumps: Path) -> str:
         why = f"as one of its own could not: {_last_line(ended.stderr)}"
     else:
         why = "for which it has compiler_options"
-    flags = {"xla_dump_to": str(dumps), "xla_dump_hlo_as_text": True, "xla_dump_hlo_pass_re": ".*"}
-    lowered.compile(compiler_options=flags)
+    lowered.compile(compiler_options={"xla_dump_to": str(dumps), **DUMP_FLAGS})
     return f"compiled in this process, {why}"
 
 

@@ -14,8 +14,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -35,10 +37,23 @@ class Dump:
     path: Path
     pipeline: str
     after: str
+    order: int = 0
+    """Where it stands by its name."""
+    digest: bytes = b""
+    """Of the text as it was found; nothing where that was not looked at, as there is nothing to compare it with."""
 
     def read(self) -> str:
-        """The text. Raises BadInput."""
-        return Source(str(self.path), "hlo").read()
+        """The text. Raises BadInput, also where it is another than was found: a compiler may still write its dumps, and
+        what is said of two pairs is said of one text between them."""
+        text = Source(str(self.path), "hlo").read()
+        if self.digest and digest_of(text) != self.digest:
+            raise BadInput(f"{self.path}: changed since the folder was looked into")
+        return text
+
+
+def digest_of(text: str) -> bytes:
+    """What tells texts apart."""
+    return sha256(text.encode()).digest()
 
 
 @dataclass(frozen=True)
@@ -74,6 +89,12 @@ class Dumps:
         there = {d.after for d in (*self.dumps, *(d for _, d in self.left_out))}
         return FIRST in there and LAST not in there
 
+    @property
+    def at_one_place(self) -> tuple[Dump, Dump] | None:
+        """Two that differ and stand at one place by their names: a compiler counts the dumps of a module, so these are
+        of two compilations, of which one may have written over the other."""
+        return next(((a, b) for a, b in pairwise(self.dumps) if a.order == b.order), None)
+
     def changes(self, since: str = "") -> list[Change]:
         """Consecutive pairs; with `since` from this pass, or the first of this pipeline, on, whether or not it changed
         anything itself: none where there is none of this name."""
@@ -99,22 +120,22 @@ def find_dumps(folder: Path, others: list[str] | None = None) -> list[Dumps]:
     if not folder.is_dir():
         raise BadInput(f"{folder}: no such folder")
     inside = entries(folder)
-    numbered: dict[str, list[tuple[int, str, Dump]]] = {}
+    numbered: dict[str, list[Dump]] = {}
     for e in inside:
         if e.place.parent == folder and (found := place_of(without_packing(e.place.name))) is not None:
-            dump = Dump(e.place, found.pipeline, found.after)
-            numbered.setdefault(found.module, []).append((found.order, e.place.name, dump))
+            dump = Dump(e.place, found.pipeline, found.after, found.order)
+            numbered.setdefault(found.module, []).append(dump)
     modules = []
-    for module, rows in numbered.items():
-        rows.sort(key=lambda row: row[:2])
-        found_of = _without_repeats(module, [dump for _, _, dump in rows])
+    for module, dumps in numbered.items():
+        dumps.sort(key=lambda dump: (dump.order, dump.path.name))
+        found_of = _without_repeats(module, dumps)
         modules.append(replace(found_of, is_apart=is_without_name(module, numbered)))
     if not any(len(d.dumps) + d.repeated > 1 for d in modules):
         raise BadInput(
             f"{folder} holds no pass dumps; XLA writes them with "
             "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.*'"
         )
-    known = {dump.path for rows in numbered.values() for _, _, dump in rows}
+    known = {dump.path for dumps in numbered.values() for dump in dumps}
     for e in inside:
         if e.use == "input" and e.source.kind == "hlo" and e.place not in known:
             modules.append(Dumps(e.place.relative_to(folder).as_posix(), (Dump(e.place, "", UNNAMED),), ()))
@@ -126,14 +147,14 @@ def find_dumps(folder: Path, others: list[str] | None = None) -> list[Dumps]:
 def _without_repeats(module: str, dumps: Sequence[Dump]) -> Dumps:
     kept: list[Dump] = []
     repeated: list[tuple[int, Dump]] = []
-    last = None
+    last = b""
     for dump in dumps:
-        text = dump.read()
-        if text != last:
-            kept.append(dump)
+        digest = digest_of(dump.read())
+        if digest != last:
+            kept.append(replace(dump, digest=digest))
         else:
             repeated.append((len(kept), dump))
-        last = text
+        last = digest
     return Dumps(module, tuple(kept), tuple(repeated))
 
 
@@ -152,19 +173,31 @@ def run_with_dumps(program: Sequence[str], folder: Path) -> None:
         raise BadInput(f"{' '.join(program)}: ended with status {status}")
 
 
-_ALL_MODULES: Final = "--xla_dump_hlo_module_re=.* --xla_dump_max_hlo_modules=-1"
-"""The last flag of a name counts: where those of the environment leave modules out, nobody would be told."""
+DUMP_FLAGS: Final[Mapping[str, str | bool | int]] = {
+    "xla_dump_hlo_as_text": True,
+    "xla_dump_hlo_pass_re": ".*",
+    "xla_dump_hlo_pipeline_re": ".*",
+    "xla_dump_hlo_module_re": ".*",
+    "xla_dump_max_hlo_modules": -1,
+    "xla_dump_include_timestamp": True,
+}
+"""What a compiler is told besides the folder. The last flag of a name counts: where those of the environment leave
+modules or passes out, nobody would be told. Of two processes each counts its modules from 0: only the time before their
+names keeps one from writing over the dumps of the other."""
 
 
 def environment_with_dumps(folder: Path) -> dict[str, str]:
     """The environment of a process that dumps every pass to `folder`, which is made, and has to be empty.
 
-    Raises BadInput where it is not.
+    Raises BadInput where it is not, and where flags cannot name it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         raise BadInput(f"{folder} is not empty; dumps of two runs cannot be told apart")
-    dumps = f"--xla_dump_to={folder.resolve()} --xla_dump_hlo_as_text --xla_dump_hlo_pass_re=.* {_ALL_MODULES}"
+    place = str(folder.resolve())
+    if any(c.isspace() or c in "'\"" for c in place):
+        raise BadInput(f"{place}: XLA_FLAGS cannot name a folder with blanks or quotes")
+    dumps = " ".join(f"--{name}={value}" for name, value in {"xla_dump_to": place, **DUMP_FLAGS}.items())
     return {
         **os.environ,
         "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {dumps}".strip(),

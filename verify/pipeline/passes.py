@@ -95,9 +95,7 @@ def validate(modules: Sequence[Dumps], options: PassOptions, progress: Progress 
     todo = [(d.module, c) for d in modules for c in _changes(d, options.since)]
     untold = [(d.module, told) for d in modules if (told := _not_judged(d, options.since)) is not None]
     cache, answers = _Cache(options), {}
-    keys: list[bytes] = []
-    for _, change in todo:
-        keys.append(cache.key(change.before.read(), change.after.read()))
+    keys = [cache.key(change) for _, change in todo]
     try:
         kept = {n: found for n, key in enumerate(keys) if (found := cache.get(key)) is not None}
         answers.update(kept)
@@ -106,7 +104,7 @@ def validate(modules: Sequence[Dumps], options: PassOptions, progress: Progress 
         def answered(position: int, answer: dict[str, Any]) -> None:
             n = rest[position]
             final = answer.pop("final", True) and not _may_be_late(answer, options)
-            if final and keys[n] == _key_now(cache, todo[n][1]):
+            if final:
                 cache.put(keys[n], answer)
             answers[n] = answer
             if progress is not None:
@@ -125,14 +123,6 @@ def validate(modules: Sequence[Dumps], options: PassOptions, progress: Progress 
     return Compilation(modules, judged, monotonic() - start, interrupted)
 
 
-def _key_now(cache: _Cache, change: Change) -> bytes:
-    """The key of the files as they are now: a compiler may still write them, and the answer is about what was read."""
-    try:
-        return cache.key(change.before.read(), change.after.read())
-    except BadInput:
-        return b"gone"
-
-
 def _may_be_late(answer: dict[str, Any], options: PassOptions) -> bool:
     """An unknown that another run may decide, on a machine that has more time: the search has limits that are parts of
     the budget, the smallest a fifth of it."""
@@ -140,6 +130,8 @@ def _may_be_late(answer: dict[str, Any], options: PassOptions) -> bool:
 
 
 def _changes(dumps: Dumps, since: str) -> list[Change]:
+    if dumps.at_one_place is not None:
+        return []
     found = dumps.changes(since)
     if len(dumps.dumps) > 2 and not since:
         found.append(Change(WHOLE, dumps.dumps[0], dumps.dumps[-1]))
@@ -156,6 +148,10 @@ def _not_judged(dumps: Dumps, since: str) -> tuple[Change, str] | None:
         return Change(only.after, only, only), told
     if len(dumps.dumps) + dumps.repeated == 1:
         return Change(only.after, only, only), "the only dump of this module: there is nothing to compare it with"
+    if dumps.at_one_place is not None:
+        one, two = dumps.at_one_place
+        told = f"{one.path.name} and {two.path.name} are of two compilations: nothing says which dump follows which"
+        return Change(two.after, one, two), told
     if since and not dumps.has(since):
         return Change(since, only, only), f"no pass or pipeline {since!r} among the dumps of this module"
     last = dumps.dumps[-1]
@@ -165,7 +161,7 @@ def _not_judged(dumps: Dumps, since: str) -> tuple[Change, str] | None:
     if not dumps.changes(since):
         try:
             one_module(last.read(), last.path.name)
-        except InputError as error:  # two empty files are the same, and no module
+        except (InputError, BadInput) as error:  # two empty files are the same, and no module
             return Change(last.after, last, last), str(error)
     return None
 
@@ -224,10 +220,10 @@ class _Cache:
         self._store = Store(options.cache)
         self._asked = f"{options.tier} {options.budget_seconds}".encode()
 
-    def key(self, before: str, after: str) -> bytes:
+    def key(self, change: Change) -> bytes:
         if not self._store.is_open:
             return b""
-        parts = (source_digest(), self._asked, before.encode(), after.encode())
+        parts = (source_digest(), self._asked, change.before.digest, change.after.digest)
         return b"pair " + sha256(b"".join(sha256(p).digest() for p in parts)).digest()
 
     def get(self, key: bytes) -> dict[str, Any] | None:
