@@ -195,6 +195,7 @@ def test_a_fingerprint_depends_on_the_path_and_not_on_the_line() -> None:
     moved = replace(record, file="elsewhere/m.hlo", id=record.id.replace("dumps", "elsewhere"))
     assert fingerprint(moved) != fingerprint(record)  # two files of one name are two
     assert fingerprint(replace(record, id=record.id.replace("slice", "slice.2"))) != fingerprint(record)
+    assert fingerprint(replace(record, kind="spec")) != fingerprint(record)
 
 
 def test_annotations_cannot_break_out_of_their_line() -> None:

@@ -51,6 +51,14 @@ def test_a_file_that_is_kept_has_its_suppressions(comment: str, status: int) -> 
     assert [run(["check", "m.hlo"]) for _ in range(3)] == [status] * 3
 
 
+@pytest.mark.parametrize(("name", "text"), [("a.rules", "rule a\n  (x * 6) floordiv 3 => x * 2\n"), ("m.hlo", ADD)])
+def test_what_is_kept_is_proved_again_where_certificates_are_wanted(name: str, text: str) -> None:
+    """A verdict from a run before has none: nothing was written, and the check ended with 0."""
+    Path(name).write_text(text)
+    assert [run(["check", name, *more]) for more in ((), (), ("--certify", "c"))] == [0] * 3
+    assert list(Path("c").glob("*.smt2"))
+
+
 def whole(*own: Found, where: str = "own") -> FileResults:
     """The results of a file with one instruction of which this alone is told, or what it shares with others, or the
     file."""
