@@ -11,6 +11,7 @@ from memory_cases import CHAIN, CHAIN_PLAN
 
 import hloproof
 from hloproof.models.specs.folder import specs_folder
+from hloproof.pipeline import cluster
 from hloproof.pipeline.cluster import check_on, cluster_executor
 from hloproof.pipeline.driver import check_sources
 from hloproof.pipeline.folders import find_sources
@@ -66,6 +67,26 @@ def test_an_instruction_that_is_not_there_is_an_error_elsewhere_too() -> None:
         check_on(executor, sources()[:1], options)
     with pytest.raises(BadInput, match="no instruction 'nobody'"):
         hloproof.check(CHAIN, options)
+
+
+@pytest.mark.parametrize(("code", "status"), [(None, Exit.OK), (b"of a year ago", Exit.BAD_INPUT)])
+def test_a_worker_of_another_version_says_nothing(
+    code: bytes | None, status: Exit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an older version takes for proved was told as proved by this one."""
+
+    class Other(Executor):
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+            future: Future[Any] = Future()
+            with monkeypatch.context() as there:
+                if code is not None:
+                    there.setattr(cluster, "source_digest", lambda: code)
+                future.set_result(fn(*args, **kwargs))
+            return future
+
+    (tmp_path / "a.rules").write_text("rule a\n  x + 0 => x\n")
+    report = check_on(Other(), [Source(str(tmp_path / "a.rules"), "rules")], Options())
+    assert report.exit_status() == status and bool(report.problems) == (status == Exit.BAD_INPUT)
 
 
 class Failing(Executor):

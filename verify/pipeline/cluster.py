@@ -7,12 +7,14 @@ from concurrent.futures import CancelledError, Executor, Future
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
+from typing import Final
 
 from hloproof.models.errors import InputError
 from hloproof.pipeline.driver import PlanText, all_named_found, check_text, plan_of, problem_of
 from hloproof.pipeline.items import unreadable
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.prover import Progress
+from hloproof.pipeline.record_cache import source_digest
 from hloproof.pipeline.sources import Source
 from hloproof.results.errors import BadInput
 from hloproof.results.results import FileResults, InputProblem, Report
@@ -34,8 +36,15 @@ def cluster_executor(address: str) -> Iterator[Executor]:
         yield executor
 
 
-def _check(source: Source, text: str, plan: PlanText | None, options: Options) -> FileResults:
-    """On a worker, which may have no such files, or others of these names."""
+_OTHER: Final = "a worker of the cluster has another hloproof, or other solvers, than asks it: install the same there"
+
+
+def _check(source: Source, text: str, plan: PlanText | None, options: Options, code: bytes) -> FileResults:
+    """On a worker, which may have no such files, or others of these names. One whose code is not that of who asks says
+    nothing: its verdicts would be told as ours."""
+    if source_digest() != code:
+        problem = InputProblem(source.name, _OTHER, rendered=f"{source.name}: {_OTHER}")
+        return FileResults(source.name, source.kind, problems=[problem])
     return check_text(source.name, source.kind, text, options, plan=lambda _name, _kind: plan)
 
 
@@ -58,7 +67,7 @@ def check_on(
         except InputError as error:  # a buffer that is no module
             waiting.append(FileResults(source.name, source.kind, problems=[problem_of(source.name, error)]))
         else:
-            waiting.append((source, executor.submit(_check, source, text, plan, there)))
+            waiting.append((source, executor.submit(_check, source, text, plan, there, source_digest())))
     report = Report([])
     for number, entry in enumerate(waiting, 1):
         if isinstance(entry, FileResults):
