@@ -10,6 +10,7 @@ import pytest
 from memory_cases import CHAIN, CHAIN_PLAN
 
 import hloproof
+from hloproof.cli import run
 from hloproof.models.specs.folder import specs_folder
 from hloproof.pipeline import cluster
 from hloproof.pipeline.cluster import check_on, cluster_executor
@@ -87,6 +88,16 @@ def test_a_worker_of_another_version_says_nothing(
     (tmp_path / "a.rules").write_text("rule a\n  x + 0 => x\n")
     report = check_on(Other(), [Source(str(tmp_path / "a.rules"), "rules")], Options())
     assert report.exit_status() == status and bool(report.problems) == (status == Exit.BAD_INPUT)
+
+
+def test_no_certificates_are_promised_of_a_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Workers write none: the check ended with 0, and there was nothing to prove again."""
+    (tmp_path / "m.hlo").write_text("HloModule m\nENTRY e { ROOT p = f32[4] parameter(0) }\n")
+    monkeypatch.chdir(tmp_path)
+    assert run(["check", "m.hlo", "--certify", "c", "--cluster", "tcp://127.0.0.1:1"]) == 2
+    assert "none on a --cluster" in capsys.readouterr().err
 
 
 class Failing(Executor):

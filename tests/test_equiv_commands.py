@@ -19,6 +19,7 @@ from hloproof.models.interpreter.run import run_module
 from hloproof.models.specs.folder import specs_folder
 from hloproof.pipeline.pass_dumps import environment_with_dumps, find_dumps, run_with_dumps
 from hloproof.results.errors import BadInput
+from hloproof.server.methods import recheck
 
 BEFORE = """HloModule jit_f
 
@@ -61,6 +62,34 @@ def test_a_proof_ends_with_0_and_its_certificate_is_proved_again(
     for broken in ("{", "{}", json.dumps({**data, "tier": "loose"})):
         Path(proof).write_text(broken)
         assert run(["recheck", proof]) == 2
+
+
+SUM = """HloModule m
+ENTRY e {{
+  x = f32[4]{{0}} parameter(0)
+  y = f32[4]{{0}} parameter(1)
+  z = f32[4]{{0}} parameter(2)
+  a = f32[4]{{0}} add({})
+  ROOT r = f32[4]{{0}} add({})
+}}
+"""
+
+
+@pytest.mark.parametrize(("after", "weaker"), [(("x, y", "z, a"), False), (("y, z", "x, a"), True)])
+def test_recheck_names_what_a_proof_rests_on(
+    after: tuple[str, str], weaker: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A proof up to a rounding was told as `proved`, like one bit for bit."""
+    for name, sums in (("before", ("x, y", "a, z")), ("after", after)):
+        (tmp_path / name).write_text(SUM.format(*sums))
+    proof = str(tmp_path / "proof.json")
+    assert run(["equiv", *(str(tmp_path / name) for name in ("before", "after")), "--certificate", proof]) == 0
+    first = capsys.readouterr().out.splitlines()
+    assert run(["recheck", proof]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said == [f"{proof}: proved", *first[1:]] and any("(exact)" not in line for line in said[1:]) == weaker
+    axioms = [(a["name"], a["tier"]) for a in recheck(Path(proof).read_text())["axioms"]]
+    assert [f"  by {name} ({tier})" for name, tier in axioms] == said[1:]
 
 
 def test_a_refutation_ends_with_1_and_its_inputs_replay(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -103,6 +103,7 @@ STREAMS = [
     (("check", "--no-cache", "m.hlo"), "<&- >&- 2>&-", 0),
     (("check", "--no-cache", "m.hlo"), "> /dev/full", 2),
     (("check", "--no-cache", "wrong.layout"), "> /dev/full", 2),
+    (("rewrite", "(d0) -> (d0), domain: d0 in [0, 3]", "(d0) -> (0), domain: d0 in [0, 3]"), "> /dev/full", 2),
     (("--version",), "> /dev/full", 2),
     (("layout", "f32[4]"), "> /dev/full", 2),
     (("layout", "f32[8,128]{1,0:T(8,128)}"), "| true; exit ${PIPESTATUS[0]}", 0),

@@ -263,6 +263,7 @@ def test_justifications_are_kept_when_a_baseline_is_written_again() -> None:
         ("[]", "not a baseline"),
         ('{"schema": "hloproof/1"}', "not a baseline"),
         ('{"schema": "hloproof-baseline/1", "findings": []}', "an older form"),
+        ('{"schema": "hloproof-baseline/3", "findings": []}', "not a baseline"),
         ('{"schema": "hloproof-baseline/2", "findings": [3]}', "entry 1"),
         ('{"schema": "hloproof-baseline/2", "findings": [{"verdict": "refuted"}]}', "no fingerprint"),
     ],

@@ -73,4 +73,6 @@ def _equivalence(file: Path) -> int:
 
     result = recheck_text(read_file(file), str(file))
     say(f"{file}: {result.verdict}{f': {result.reason}' if result.reason else ''}")
+    for name, tier in result.axioms:  # as `equiv` does: what it rests on is part of the answer
+        say(f"  by {name} ({tier})")
     return int(exit_status({result.verdict}))

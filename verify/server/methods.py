@@ -143,7 +143,8 @@ def recheck(certificate: str) -> dict[str, Any]:
     from hloproof.queries.certificates import recheck_text
 
     found = recheck_text(certificate, "certificate")
-    return {"verdict": str(found.verdict), "reason": found.reason}
+    axioms = [{"name": name, "tier": tier} for name, tier in found.axioms]
+    return {"verdict": str(found.verdict), "reason": found.reason, "axioms": axioms}
 
 
 def analyze(

@@ -84,7 +84,7 @@ RESULTS: Final[Mapping[str, _Schema]] = {
     **dict.fromkeys(("check", "rules", "tensor_rules", "maps", "layouts", "memory"), _REPORT),
     "equiv": _object(_EQUIVALENCE, {"certificate": _TEXT_OR_NULL}),
     "passes": _object({"changes": _list(_CHANGE), "whole": {"anyOf": [_CHANGE, {"type": "null"}]}}),
-    "recheck": _object({"verdict": _VERDICT, "reason": _TEXT}),
+    "recheck": _object({"verdict": _VERDICT, "reason": _TEXT, "axioms": _list(_AXIOM)}),
     "analyze": _object({"instructions": _list(_object({"module": _TEXT}))}),
     "aliases": _object(
         {
