@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from hloproof.engines import door
+from hloproof.engines.budget import DEFAULT
 from hloproof.engines.cache import Cache
 from hloproof.engines.door import How, prove_one
 from hloproof.logic.formula import eq, le
@@ -298,6 +299,22 @@ def test_an_answer_to_an_equal_obligation_is_replayed(monkeypatch: pytest.Monkey
     monkeypatch.setattr(door, "key", lambda _: "the same")
     first, second = door.prove((_obligation("x", -1), Obligation((("y", Interval(0, 9)),), eq(Var("y") * 0, 0))))
     assert (first.verdict, second.verdict) == ("refuted", "unknown")
+
+
+def test_an_outcome_is_the_answer_to_the_question_that_was_asked(tmp_path: Path) -> None:
+    """Two engines may have to agree, an unknown may be one of small limits, and a point may be one of nothing."""
+    holds, fails, small = _obligation("x", 9), _obligation("x", -1), replace(DEFAULT, isl_operations=1)
+    with Cache(tmp_path / "kept.sqlite") as kept:
+        kept.put(holds, Outcome("proved"), DEFAULT, False)
+        assert kept.get(holds, DEFAULT, False) and kept.get(holds, small, False)
+        assert kept.get(holds, DEFAULT, True) is None and kept.get(fails, DEFAULT, False) is None
+        kept.put(fails, Outcome("unknown", reason="hard"), small, False)
+        assert kept.get(fails, small, False) and kept.get(fails, DEFAULT, False) is None
+        for at, found in ((0, True), (-1, False)):
+            kept.put(fails, Outcome("refuted", model=(("x", at),)), DEFAULT, False)
+            assert (kept.get(fails, DEFAULT, False) is not None) == found
+        kept.put(fails, Outcome("internal", reason="they disagree"), DEFAULT, True)
+        assert kept.get(fails, DEFAULT, True) is None
 
 
 def test_what_memory_decided_is_not_kept(tmp_path: Path) -> None:

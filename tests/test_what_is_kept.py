@@ -135,6 +135,15 @@ def test_nothing_is_kept_of_a_check_whose_time_is_over(ended: bool) -> None:
     two.close()
 
 
+def test_whether_the_time_of_a_check_was_over_is_told_to_what_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[bool] = []
+    monkeypatch.setattr(driver._Check, "keep", lambda _self, ended: said.append(ended))
+    Path("m.hlo").write_text(ADD)
+    for seconds in (None, 1e-6):
+        driver.check("m.hlo", replace(KEPT, total_seconds=seconds))
+    assert said == [False, True]
+
+
 def test_an_entry_is_kept_by_its_kind_its_file_and_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal entries of two files are told at their own places."""
 
