@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -192,3 +194,31 @@ def test_the_process_answers_on_standard_output_alone_and_ends_with_0() -> None:
     assert done.returncode == 0 and done.stderr == b""
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [a["id"] for a in answers] == [1, None]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="no /proc here")
+def test_a_worker_that_does_not_answer_is_ended_and_another_goes_on() -> None:
+    """It minds its time by itself, but for one that hangs: its request was never answered, nor any behind it."""
+    command = [sys.executable, "-m", "hloproof", "serve", "--jobs", "1"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin is not None and server.stdout is not None
+
+        def send(number: int, **more: Any) -> None:
+            parameters = {"map": "(d0) -> (d0), domain: d0 in [0, 3]", **more}
+            asked = {"jsonrpc": "2.0", "id": number, "method": "parse_map", "params": parameters}
+            assert server.stdin is not None
+            server.stdin.write(json.dumps(asked).encode() + b"\n")
+            server.stdin.flush()
+
+        send(1)
+        assert "result" in json.loads(server.stdout.readline())
+        [worker] = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
+        os.kill(int(worker), signal.SIGSTOP)
+        for number, more in ((2, {"budget": 0.1}), (3, {})):
+            send(number, **more)
+        try:
+            answers = [json.loads(line) for line in server.communicate(timeout=60)[0].splitlines()]
+        finally:
+            server.kill()
+    assert [a["id"] for a in answers] == [2, 3]
+    assert answers[0]["error"]["data"]["kind"] == "time" and "result" in answers[1]

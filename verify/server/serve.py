@@ -289,7 +289,6 @@ class _Server:
     def _dismiss(self, worker: _Worker, code: int, said: str) -> None:
         """Kill a worker and answer its request with an error."""
         self.workers.remove(worker)
-        worker.process.kill()
         worker.process.end()
         if worker.job is not None:
             self._answer(worker.job, error_answer(worker.job.request.id, code, said))
