@@ -197,3 +197,30 @@ def test_what_constants_alone_overflow_to_is_not_regrouped(name: str) -> None:
 def _rooted(lines: str) -> str:
     *first, last = lines.split("; ")
     return entry(*first, f"ROOT {last}", before=FUNCTIONS + HALVES)
+
+
+def test_a_number_that_constants_choose_has_a_reciprocal() -> None:
+    """A choice of sums is divided by as images are resized; 1 divided by 1e-40 is infinite."""
+    lines = (
+        "x = f32[2] parameter(0); c = f32[2,2] constant({{{{1, 2}}, {{4, 5}}}}); n = f32[] constant(0); "
+        "s = f32[2] reduce(c, n), dimensions={{1}}, to_apply=sum; t = f32[2] constant({{5, 5}}); "
+        "p = pred[2] compare(s, t), direction=LT; k = f32[2] constant({{{0}, {0}}}); d = f32[2] select(p, {1}); "
+    )
+    product = "o = f32[2] constant({1, 1}); i = f32[2] divide(o, d); e = f32[2] multiply(x, i)"
+    for number, ask in (("1e-40", unproved), ("0.5", proved)):
+        for chosen in ("k, s", "s, k"):
+            given = lines.format(number, chosen)
+            ask(_rooted(given + "e = f32[2] divide(x, d)"), _rooted(given + product), "real")
+
+
+def test_a_function_may_give_more_than_what_it_is_applied_to() -> None:
+    """Of one that is not elementwise nothing is known."""
+    function = "dotted { a = f32[] parameter(0)\n b = f32[1] reshape(a)\n ROOT r = f32[] dot(b, b), " + DOT + "\n}\n"
+    for applied, number, ask in (("dotted", "1e30", unproved), ("square", "1e30", unproved), ("square", "3", proved)):
+        lines = (
+            "x = f32[2] parameter(0)", f"c = f32[2] constant({{{number}, 1}})",
+            f"k = f32[2] map(c), dimensions={{0}}, to_apply={applied}", "u = f32[2] multiply(k, x)",
+            "q = f32[2] subtract(u, u)", "ROOT r = f32[2] add(x, q)",
+        )  # fmt: skip
+        before = entry("x = f32[2] parameter(0)", "ROOT r = f32[2] copy(x)")
+        ask(before, entry(*lines, before=FUNCTIONS + function), "real")

@@ -41,6 +41,11 @@ def add() -> Node:
     return GRAPH.node("add", "f32", (), at)
 
 
+def multiplied(body: Term, start: Term, *sizes: int) -> Fold:
+    at = [GRAPH.node("bound", "f32", (), (), ("argument", k, ())) for k in (0, 1)]
+    return Fold(("reduce", (GRAPH.node("multiply", "f32", (), at),), 0), "f32", 0, sizes, (body,), (start,))
+
+
 def summed(body: Term, *sizes: int, place: int = 0) -> Fold:
     return Fold(("reduce", (add(),), 0), "f32", place, sizes, (body,), (ZERO,))
 
@@ -96,6 +101,10 @@ PARTS: dict[str, tuple[Term, Term]] = {
     "some elements of a sum": (
         summed(Cond(V - 2, Elem(X, (V,)), from_value("f32", 3e38)), 4), summed(Cond(V - 2, Elem(X, (V,)), ONE), 4),
     ),
+    "a product that begins below one": (  # which may come last
+        multiplied(Elem(held(1e30, 1e30), (variable(0, 2),)), from_value("f32", 1e-30), 2),
+        multiplied(Elem(held(1e3, 1e3), (variable(0, 2),)), from_value("f32", 1e-30), 2),
+    ),
     "factors": (
         Fold(("contract", ()), "f32", 0, (4,), (Cond(V - 2, Elem(X, (V,)), from_value("f32", 1.5e19)),) * 2),
         Fold(("contract", ()), "f32", 0, (4,), (Cond(V - 2, Elem(X, (V,)), from_value("f32", 1e18)),) * 2),
@@ -146,3 +155,16 @@ def test_a_part_that_is_cut_off_is_asked_for() -> None:
                 cut(Rules(GRAPH, "real"), goal, 0, 0, 2)
         else:
             assert cut(Rules(GRAPH, "real"), goal, 0, 0, 2)
+
+
+def test_what_was_summed_is_asked_for_where_a_factor_comes_out() -> None:
+    """1e36 * 1000 is beyond f32, and (1e36 - 1e36 + x + y) * 1000 is not, which is what becomes of the sum of them."""
+    for number, denied in ((1000.0, True), (3.0, False)):
+        part = Cond(V - 2, Elem(X, (V,)), Cond(V - 1, from_value("f32", 1e36), from_value("f32", -1e36)))
+        body = App("multiply", "f32", (part, from_value("f32", number)))
+        goal = Goal(1, (), Elem(Y, (constant(0),)), summed(body, 4))
+        if denied:
+            with pytest.raises(Denied, match="may be no number"):
+                subgoals(Rules(GRAPH, "real"), goal, ["linear", 1, 1000])
+        else:
+            assert subgoals(Rules(GRAPH, "real"), goal, ["linear", 1, 1000])

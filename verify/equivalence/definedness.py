@@ -48,8 +48,8 @@ _STAYS: Final = (
     LARGEST_GIVEN | ONE_LARGER | {"bound", "free", "imag", "is-finite", "output", "parameter", "real", "sort"}
 )
 """Operations that give no number that is larger than all that they are given, or than one."""
-_CALLS: Final = frozenset({"conditional", "map"})
-"""Movement that functions are applied by, of which no more is known than what they are given."""
+_CALL: Final = "map"
+"""Movement that a function is applied by, of which no more is known than what it is given."""
 _GIVEN: Final = frozenset({"parameter", "bound", "free", "constant"})
 _WITHOUT: Final[dict[str, float]] = {"maximum": float("-inf"), "minimum": float("inf")}
 """The infinity that the operation gives only where it is given nothing else."""
@@ -204,7 +204,7 @@ def _begins_with_nothing(functions: tuple[Node, ...], sides: tuple[Term, ...]) -
 
 def _stays(op: str, type_: str, given: list[str]) -> bool:
     """Whether the operation gives numbers that the type holds whenever it is given such ones, and numbers."""
-    if type_ in INTEGERS or type_ == "pred" or op in _STAYS or op in MOVEMENT.keys() - _CALLS:
+    if type_ in INTEGERS or type_ == "pred" or op in _STAYS or op in MOVEMENT.keys() - {_CALL}:
         return True
     if op != "convert":
         return False

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Final
 
-from hloproof.equivalence.computed_identities import SIGNIFICANT
+from hloproof.equivalence.computed_identities import SIGNIFICANT, has_no_reciprocal
 from hloproof.equivalence.constants_alone import factors
 from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal
@@ -17,6 +17,7 @@ from hloproof.equivalence.identities import KEEPS_NAN, apply
 from hloproof.equivalence.indices import Lin, constant, variable
 from hloproof.equivalence.kernel import Denied, Rules, owed_beside, with_side
 from hloproof.equivalence.library import call
+from hloproof.equivalence.patterns import View
 from hloproof.equivalence.reductions import (
     as_sum,
     associates,
@@ -48,14 +49,18 @@ def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
     # What the left side computes is a number, or nothing is owed.
     args = [seen(rules, goal, a) for a in head.args]
     asked: list[Term] = [head, *args] if side == 1 else [found[0]]
-    rules.use(name, found[1], () if name == "reciprocal" and divides_beyond(args[1]) else asked)
+    exempt = name == "reciprocal" and divides_beyond(args[1], lambda t: seen(rules, goal, t))
+    rules.use(name, found[1], () if exempt else asked)
     return [with_side(goal, side, found[0])]
 
 
-def divides_beyond(divisor: Term) -> bool:
+def divides_beyond(divisor: Term, view: View) -> bool:
     """Whether 1 divided by this may be larger than the type holds only where other quotients are: where it is computed
-    as a choice, as the sum of weights is that images are resized with, or 1 where it is 0; a subnormal one aside."""
-    return isinstance(divisor, App) and divisor.op == "select" and divisor.type in SMALLEST_NORMAL
+    as a choice, as the sum of weights is that images are resized with, or 1 where it is 0; a subnormal one aside. A
+    number that is chosen has a quotient of its own."""
+    if not isinstance(divisor, App) or divisor.op != "select" or divisor.type not in SMALLEST_NORMAL:
+        return False
+    return not any(has_no_reciprocal(divisor.type, view(chosen)) for chosen in divisor.args[1:])
 
 
 def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
