@@ -210,6 +210,16 @@ PAIRS = {
     ),
     "two steps of bf16": (weighted("bf16", "0.5", "3"), weighted("bf16", "0.5078125", "3"), "rounding"),
     "two steps of f16": (weighted("f16", "0.5", "3"), weighted("f16", "0.5009765625", "3"), "rounding"),
+    "a reciprocal that may be taken for zero": (
+        against("f32", "divide", "1.70141183e+38"),
+        against("f32", "multiply", "5.87747175e-39"),
+        "exact",
+    ),
+    "a divisor that may be taken for zero": (
+        against("f32", "divide", "5.87747175e-39"),
+        against("f32", "multiply", "1.70141183e+38"),
+        "exact",
+    ),
     "a reciprocal that is rounded": (against("f32", "divide", "3"), against("f32", "multiply", "0.333333343"), "real"),
     "a product of exponents that is rounded": (root_cubed("0.1"), powers_summed("0.3"), "real"),
     **{
@@ -300,6 +310,16 @@ SOUND = {
     },
     "a product of exponents that the type holds": (root_cubed("0.25"), powers_summed("0.75"), "real"),
     "a reciprocal that the type holds": (against("f32", "divide", "4"), against("f32", "multiply", "0.25"), "exact"),
+    "the last reciprocal that is looked at": (
+        against("f32", "divide", "16384"),
+        against("f32", "multiply", "6.10351562e-05"),
+        "exact",
+    ),
+    "the last divisor that is looked at": (
+        against("f32", "divide", "6.10351562e-05"),
+        against("f32", "multiply", "16384"),
+        "exact",
+    ),
     "how near a function is, left out": (exponential("{mode=highest}"), exponential("{mode=default}"), "rounding"),
     "as near as it has to be": (
         exponential("{mode=default}"),

@@ -25,6 +25,11 @@ NOUGHT = one(
 )
 
 
+def fourth_root(*lines: str) -> str:
+    """Of a square it is the root of the magnitude."""
+    return one("f32[]", *lines, "c = f32[] constant(0.25)", "ROOT r = f32[] power(s, c)")
+
+
 def reciprocal_where(product: bool) -> str:
     """1/x where a predicate holds, as a choice or as a product."""
     return entry(
@@ -232,6 +237,11 @@ PAIRS = {
         entry(*XY, "a = f32[] sqrt(x)", "b = f32[] sqrt(y)", "ROOT r = f32[] multiply(a, b)"),
         "real",
     ),
+    "a fourth root of a square": (
+        fourth_root("s = f32[] multiply(p, p)"),
+        one("f32[]", "ROOT r = f32[] sqrt(p)"),
+        "real",
+    ),
     "a reciprocal that is infinite": (
         one("f32[]", "c = f32[] constant(1e-45)", "ROOT r = f32[] divide(p, c)"),
         one("f32[]", "c = f32[] constant(inf)", "ROOT r = f32[] multiply(p, c)"),
@@ -271,6 +281,11 @@ SOUND = {
     "zero times numbers": (COPY, plus_nothing("q = f32[4] constant({4, 1, 2, 3})"), "real"),
     "roots that are gone afterwards": (ROOTS, COPY, "real"),
     "a product that is a choice afterwards": (reciprocal_where(True), reciprocal_where(False), "real"),
+    "a fourth root of a cube": (
+        fourth_root("q = f32[] multiply(p, p)", "s = f32[] multiply(q, p)"),
+        one("f32[]", "c = f32[] constant(0.75)", "ROOT r = f32[] power(p, c)"),
+        "real",
+    ),
     "a quotient taken out of a sum": (mean(True), mean(False), "real"),
     "a quotient put into a sum": (mean(False), mean(True), "real"),
 }

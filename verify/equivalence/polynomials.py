@@ -178,10 +178,9 @@ class Polynomials:
             short = c == 1 or _length(c) * abs(exponent) <= LONGEST
             if (exponent.denominator == 1 and short) or (c == 1 and (not monomial or alone)):
                 raised = tuple((a, e * exponent) for a, e in monomial)
-                if exponent.denominator == 1 or all((e * exponent).denominator != 1 or e == 1 for _, e in monomial):
-                    for a, _ in monomial:
-                        self.owe(a, exponent)
-                    return {raised: c**exponent if c != 1 else Fraction(1)}  # type: ignore[dict-item]
+                for a, _ in monomial:
+                    self.owe(a, exponent)
+                return {raised: c**exponent if c != 1 else Fraction(1)}  # type: ignore[dict-item]
         # Larger powers of sums stay atoms: multiplied out they are mostly too long to be compared.
         if exponent in (1, 2, 3):
             out = base

@@ -145,8 +145,7 @@ def summand(rules: Rules, goal: Goal, head: Term) -> Term:
         fold = rules.terms.opened(head, goal.next)
         if not isinstance(fold, Fold) or prod(fold.sizes) != 1 or fold.head[0] != "reduce" or combiner(fold) != "add":
             return head
-        # pred is no number: its `add` is `or`.
-        if fold.type == "pred" or not is_neutral("add", fold.type, rules.terms.settle(fold.sides[0], goal.facts)):
+        if not is_neutral("add", fold.type, rules.terms.settle(fold.sides[0], goal.facts)):
             return head
         head = seen(rules, goal, fold.bodies[0])
     return head
