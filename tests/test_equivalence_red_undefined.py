@@ -91,6 +91,7 @@ NORMALISED = (
 )
 
 NO_NUMBERS = {
+    "a power of what may be negative": ("q = f32[4] power(p, p)",),
     "an infinity": ("q = f32[4] constant({inf, 1, 2, 3})",),
     "numbers that the text leaves out": ("q = f32[4] constant({...})",),
     "a NaN": ("q = f32[4] constant({1, 2, 3, nan})",),
