@@ -82,7 +82,7 @@ ALIASES = [
     (PAIRS, "e/m{1}", "e/n", True, True),
     (PAIRS, "e/p", "e/n", False, False),
     (PAIRS, "e/a", "e/b", True, True),
-    (PAIRS, "e/p", "e/a", False, False),
+    (PAIRS, "e/p", "e/a", False, True),
     (PAIRS, "e/p", "e/q{0}", True, True),
     (PAIRS, "e/v{0}", "e/w{0}", True, True),
     (SUMS, "e/d", "e/o", False, False),

@@ -3,12 +3,14 @@ write is not written. Only a module itself says that the order of its text is it
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import pytest
 
 from hloproof.claims.asynchronous import judge
 from hloproof.models.hlo.parser import parse_module
+from hloproof.results.verdict import Verdict
 
 _SCHEDULED: Final = ", is_scheduled=true"
 _GIVEN: Final = (
@@ -284,3 +286,74 @@ def test_what_lay_in_a_result_before_is_read_from_a_copy_but_never_written_twice
     assert {("hazard-output", "a"), ("hazard-output", "b")} <= set(_refuted(twice, False))
     after = _module(_FLYING, _LANDED, again + ", control-predecessors={v}", "d = f32[8] custom-call-done(b)", _SUM)
     assert not {c for c, _ in _refuted(after, False)} & {"hazard-output"}
+
+
+# -- what works in place, as XLA says of it ---------------------------------------------------------------------------
+
+_PLUS: Final = "plus { x = f32[] parameter(0) y = f32[] parameter(1) ROOT z = f32[] add(x, y) }\n"
+_SUMS: Final = {
+    "one": ("s = f32[8] all-reduce-start({}), replica_groups={{0,1}}, to_apply=plus", "d = f32[8] all-reduce-done(s)"),
+    "the second of two": (
+        "o = f32[8] negate(p)",
+        "s = (f32[8], f32[8]) all-reduce-start(o, {}), replica_groups={{0,1}}, to_apply=plus",
+        "f = (f32[8], f32[8]) all-reduce-done(s)",
+        "d = f32[8] get-tuple-element(f), index=1",
+    ),
+}
+
+
+def _sum_in_flight(what: str, of: str, reads: str, besides: str = "") -> str:
+    lines = [re.sub(r"(?<=[( ])\{\}(?=\))", of, line) + besides for line in _SUMS[what][:-1]]
+    text = _module(*lines, _SUMS[what][-1], f"r = f32[8] add(d, {reads})", header=_SCHEDULED)
+    return text.replace("ENTRY", f"{_PLUS}ENTRY")
+
+
+@pytest.mark.parametrize("what", _SUMS)
+def test_a_sum_in_flight_is_made_in_the_buffer_of_its_operand(what: str) -> None:
+    assert {claim for claim, _ in _refuted(_sum_in_flight(what, "k", "k"), False)} == {"hazard-overwrite"}
+    assert {claim for claim, _ in _refuted(_sum_in_flight(what, "p", "d"), False)} == {"hazard-constant"}
+    assert _refuted(_sum_in_flight(what, "k", "p"), False) == {}
+
+
+def test_a_sum_by_nvshmem_has_a_buffer_of_its_own() -> None:
+    by = ', backend_config={"collective_backend_config":{"backend":"NVSHMEM"}}'
+    assert _refuted(_sum_in_flight("one", "k", "k", by), False) == {}
+
+
+_GIVEN_TO_FUSION: Final = "a = f32[8] parameter(0) b = f32[2] parameter(1) c = s32[] parameter(2)"
+_MADE_IN_FUSIONS: Final = {
+    "in a fusion inside": "ROOT d = f32[8] fusion(a, b, c), kind=kLoop, calls=updates",
+    "over a fusion inside": (
+        "n = f32[8] fusion(a, b, c), kind=kLoop, calls=updates ROOT d = f32[8] dynamic-update-slice(n, b, c)"
+    ),
+    "by what is declared": f'ROOT d = f32[8] custom-call(a, b, c), custom_call_target="w", {_ALIAS}',
+    "as the first of two": (
+        'n = (f32[8], s8[4]) custom-call(b, a), custom_call_target="w", output_to_operand_aliasing={{0}: (1, {})} '
+        "ROOT d = f32[8] get-tuple-element(n), index=0"
+    ),
+}
+
+
+@pytest.mark.parametrize("what", _MADE_IN_FUSIONS)
+def test_what_a_fusion_makes_in_place_is_no_update_alone(what: str) -> None:
+    def said(over: str, reads: str) -> dict[str, set[Verdict]]:
+        lines = (f"d = f32[8] fusion({over}, u, i), kind=kLoop, calls=fused", f"r = f32[8] add(d, {reads})")
+        before, _, rest = _module(*lines, header=_SCHEDULED).partition("ENTRY")
+        text = f"{before}fused {{ {_GIVEN_TO_FUSION} {_MADE_IN_FUSIONS[what]} }}\nENTRY{rest}"
+        found: dict[str, set[Verdict]] = {}
+        for j in judge(parse_module(text), lambda c: c.startswith("hazard-"), lambda c: False):
+            found.setdefault(j.claim, set()).add(j.found.verdict)
+        return {claim: verdicts - {Verdict.PROVED} for claim, verdicts in found.items() if verdicts != {Verdict.PROVED}}
+
+    assert said("k", "k") == {"hazard-overwrite": {Verdict.REFUTED}, "hazard-in-place": {Verdict.UNKNOWN}}
+    assert said("p", "d") == {"hazard-constant": {Verdict.REFUTED}, "hazard-in-place": {Verdict.UNKNOWN}}
+    # In which steps it reads and writes is not known, but who needs what afterwards is.
+    assert said("k", "p") == {"hazard-in-place": {Verdict.UNKNOWN}}
+
+
+def test_an_array_that_a_fusion_makes_for_itself_is_no_operand() -> None:
+    made = "n = f32[8] dynamic-update-slice(a, b, c) ROOT d = f32[8] dynamic-update-slice(n, b, c)"
+    before, _, rest = _module(
+        "d = f32[8] fusion(k, u, i), kind=kLoop, calls=fused", "r = f32[8] add(d, k)", header=_SCHEDULED
+    ).partition("ENTRY")
+    assert _refuted(f"{before}fused {{ {_GIVEN_TO_FUSION} {made} }}\nENTRY{rest}", False) == {}

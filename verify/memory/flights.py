@@ -28,11 +28,6 @@ class InPlace:
 def in_place_of(plan: Plan, start: Instruction) -> Iterator[InPlace]:
     """What a start, or the operations that it runs, make in place by what they are or declare."""
     at = plan.values.at
-    if start.opcode == "all-reduce-start":
-        several = len(start.operands) > 1
-        for n, name in enumerate(start.operands):
-            yield InPlace(at((start.name, (n,) if several else ())), at((name, ())), plan.instruction(name).shape)
-        return
     body = plan.module.find(AsyncChains.runs(start))
     steps = [start] if body is None else [i for i in body.instructions if i.opcode != "parameter"]
     for i in steps:

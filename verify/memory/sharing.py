@@ -73,9 +73,6 @@ def _declared(plan: Plan, name: str) -> Iterator[tuple[Key, Key, str]]:
     pairs: list[tuple[tuple[int, ...], int, tuple[int, ...], str]] = []
     if i.opcode not in _MAY_COPY:
         pairs += [(*p, f"{i.opcode} works in place") for p in in_place_operand(i)]
-    if i.opcode == "all-reduce-start":
-        several = len(i.operands) > 1
-        pairs += [((n,) if several else (), n, (), "all-reduce-start works in place") for n in range(len(i.operands))]
     for e in declared_aliases(i):
         if 0 <= e.operand < len(i.operands):
             pairs.append((e.output_index, e.operand, e.operand_index, "output_to_operand_aliasing says so"))

@@ -24,7 +24,7 @@ from hloproof.logic.replay import careful
 from hloproof.models.dataflow.accesses import InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import link_of
-from hloproof.models.dataflow.in_place import fused_in_place, parameter_behind, updating
+from hloproof.models.dataflow.in_place import fused_in_place, is_update, parameter_behind, updating
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.dataflow.versions import PASS_ON
 from hloproof.models.errors import NotModelled
@@ -84,6 +84,9 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                     # Whether a fusion works in place is not decided before copies are inserted.
                     found = judged(CLAIM, place, note=f"{NEEDS_COPY}: not in place, for {found.problem}")
                 yield found
+            if body is not None and any(not is_update(body, *pair) for pair in fused_in_place(module, i)):
+                told = "it makes in place what is no update of a parameter: which steps read and write is not modelled"
+                yield judged(CLAIM, HloPosition(computation.name, i.name), unknown=told)
             if body is not None and _declares_another(module, i):
                 told = "its result is declared to lie in another operand than the one that it is an update of"
                 yield judged(CLAIM, HloPosition(computation.name, i.name), unknown=told)
@@ -194,7 +197,7 @@ def _written_by(module: Module, i: Instruction, body: Computation) -> Iterator[W
     root = body.root
     results = root.operands if root.opcode == "tuple" else (root.name,)
     seen: set[tuple[tuple[int, ...], int]] = set()
-    for output, number, _ in fused_in_place(module, i):
+    for output, number, _ in (pair for pair in fused_in_place(module, i) if is_update(body, *pair)):
         name = results[output[0]] if output else root.name
         seen.add((output, number))
         yield Written(name, number, updating(body.by_name, name), False, at=output)
