@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 
 from hloproof.claims.asynchronous import judge
+from hloproof.models.dataflow.in_place import fused_in_place
 from hloproof.models.hlo.parser import parse_module
 from hloproof.results.verdict import Verdict
 
@@ -357,3 +358,29 @@ def test_an_array_that_a_fusion_makes_for_itself_is_no_operand() -> None:
         "d = f32[8] fusion(k, u, i), kind=kLoop, calls=fused", "r = f32[8] add(d, k)", header=_SCHEDULED
     ).partition("ENTRY")
     assert _refuted(f"{before}fused {{ {_GIVEN_TO_FUSION} {made} }}\nENTRY{rest}", False) == {}
+
+
+def test_each_part_that_a_fusion_makes_in_place_lies_where_its_own_operand_does() -> None:
+    made = (
+        "x = f32[8] parameter(0) y = f32[8] parameter(1) "
+        'n = (f32[8], f32[8]) custom-call(x, y), custom_call_target="w", '
+        "output_to_operand_aliasing={{0}: (1, {}), {1}: (0, {})} "
+        "v = f32[8] get-tuple-element(n), index=0 w = f32[8] get-tuple-element(n), index=1 "
+        "ROOT t = (f32[8], f32[8]) tuple(v, w)"
+    )
+    text = _module("d = (f32[8], f32[8]) fusion(k, p), kind=kCustom, calls=fused", header=_SCHEDULED)
+    before, _, rest = text.partition("ENTRY")
+    module = parse_module(f"{before}fused {{ {made} }}\nENTRY{rest}")
+    assert fused_in_place(module, module.entry.root) == (((0,), 1, ()), ((1,), 0, ()))
+
+
+def test_a_start_that_tells_of_more_results_than_its_fusion_makes_is_judged() -> None:
+    lines = (
+        "s = ((f32[8]), (f32[8], f32[8]), u32[]) fusion-start(k), kind=kLoop, calls=fused",
+        "d = (f32[8], f32[8]) fusion-done(s)",
+    )
+    before, _, rest = _module(*lines, header=_SCHEDULED).partition("ENTRY")
+    made = "a = f32[8] parameter(0) n = f32[8] negate(a) ROOT t = (f32[8]) tuple(n)"
+    module = parse_module(f"{before}fused {{ {made} }}\nENTRY{rest}")
+    said = judge(module, lambda c: True, lambda c: False)
+    assert {j.place.instruction for j in said if j.found.verdict is not Verdict.PROVED} != set()

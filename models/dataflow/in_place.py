@@ -91,13 +91,13 @@ def updating(by_name: Mapping[str, Instruction], name: str) -> Instruction | Non
     return i if i.opcode in ("dynamic-update-slice", "scatter") else None
 
 
-def is_update(body: Computation, output: ShapeIndex, number: int, index: ShapeIndex) -> bool:
+def is_update(body: Computation, output: ShapeIndex, number: int) -> bool:
     """This result of a fused computation is an update of all that a parameter holds, behind bitcasts alone."""
     if body.root.opcode == "tuple" and len(output) == 1:
         update = updating(body.by_name, body.root.operands[output[0]])
     else:
         update = None if output else updating(body.by_name, body.root_name)
-    return update is not None and index == () and parameter_behind(body, update.operands[0]) == number
+    return update is not None and parameter_behind(body, update.operands[0]) == number
 
 
 def parameter_behind(body: Computation, name: str) -> int | None:

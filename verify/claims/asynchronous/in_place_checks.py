@@ -84,7 +84,7 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                     # Whether a fusion works in place is not decided before copies are inserted.
                     found = judged(CLAIM, place, note=f"{NEEDS_COPY}: not in place, for {found.problem}")
                 yield found
-            if body is not None and any(not is_update(body, *pair) for pair in fused_in_place(module, i)):
+            if body is not None and any(not is_update(body, *p[:2]) for p in fused_in_place(module, i)):
                 told = "it makes in place what is no update of a parameter: which steps read and write is not modelled"
                 yield judged(CLAIM, HloPosition(computation.name, i.name), unknown=told)
             if body is not None and _declares_another(module, i):
@@ -197,7 +197,7 @@ def _written_by(module: Module, i: Instruction, body: Computation) -> Iterator[W
     root = body.root
     results = root.operands if root.opcode == "tuple" else (root.name,)
     seen: set[tuple[tuple[int, ...], int]] = set()
-    for output, number, _ in (pair for pair in fused_in_place(module, i) if is_update(body, *pair)):
+    for output, number, _ in (p for p in fused_in_place(module, i) if is_update(body, *p[:2])):
         name = results[output[0]] if output else root.name
         seen.add((output, number))
         yield Written(name, number, updating(body.by_name, name), False, at=output)
