@@ -121,6 +121,9 @@ def updated(module: Module, i: Instruction) -> Iterator[Handed]:
         case "sort" | "scatter":
             for k in range(len(i.operands) if i.opcode == "sort" else len(i.operands) // 2):
                 yield k, (), (k,) if several else ()
+        case "all-reduce-start":
+            for k in range(len(i.operands)):
+                yield k, (), (k,) if several else ()
         case "fusion":
             body = module.by_name[named(i, "calls")[0]]
             for k, name in enumerate(body.root.operands if body.root.opcode == "tuple" else (body.root_name,)):

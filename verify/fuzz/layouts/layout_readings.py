@@ -143,6 +143,12 @@ def bits_of(shape: ArrayShape) -> int:
     return {1: 8, 2: 8, 4: 8}.get(ELEMENT_BITS[shape.element_type], ELEMENT_BITS[shape.element_type])
 
 
+def is_too_narrow(shape: ArrayShape) -> bool:
+    """Whether `E(n)` gives an element fewer bits than its values have."""
+    least = 1 if shape.element_type == "pred" else ELEMENT_BITS[shape.element_type]
+    return bits_of(shape) < least
+
+
 def bytes_for(elements: int, shape: ArrayShape) -> int:
     """Whole bytes for so many elements side by side."""
     return len(range(0, elements * bits_of(shape), 8))
