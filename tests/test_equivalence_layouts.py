@@ -432,6 +432,54 @@ def test_a_call_that_demands_no_layout_is_given_the_bytes_that_lie_there() -> No
     proved(image, undemanding("__cudnn$convForward", columns, rows, window), "exact")
 
 
+def undemanding_later(given: str, *lines: str) -> str:
+    return entry(P, *lines, f'ROOT r = f32[2,3]{{1,0}} custom-call({given}), custom_call_target="f"')
+
+
+@pytest.mark.parametrize(
+    "handed",
+    (
+        "b = f32[2,3]{0,1} opt-barrier(GIVEN)",
+        "t = (f32[2,3]{0,1}) tuple(GIVEN); b = f32[2,3]{0,1} get-tuple-element(t)",
+    ),
+)
+def test_a_call_that_demands_no_layout_looks_at_bytes(handed: str) -> None:
+    """Where nothing else did, a copy before it was lost and both modules were taken for one."""
+    before = undemanding_later("c", "c = f32[2,3]{0,1} copy(p)")
+    handed = handed.replace("get-tuple-element(t)", "get-tuple-element(t), index=0")
+    unproved(before, undemanding_later("b", *handed.replace("GIVEN", "p").split("; ")), "rounding")
+    kept = ("c = f32[2,3]{0,1} copy(p)", *handed.replace("GIVEN", "c").split("; "))
+    proved(before, undemanding_later("b", *kept), "exact")
+
+
+RAGGED = "ragged-all-to-all(c, {}, i, i, i, i), replica_groups={{{{0,1}}}}"
+SLICED = "collective-permute(c, {}, t, t), source_target_pairs={{{{0,1}}}}, slice_sizes={{{{1,3}}}}"
+
+
+@pytest.mark.parametrize("exchange", (RAGGED, SLICED))
+def test_an_exchange_that_writes_into_an_operand_leaves_the_rest_where_it_lies(exchange: str) -> None:
+    """The layout of what is written into was not compared."""
+
+    def into(operand: str) -> str:
+        return entry(
+            P,
+            "q = f32[2,3]{1,0} parameter(1)",
+            "i = s32[2] parameter(2)",
+            "z = s32[] constant(0)",
+            "t = (s32[], s32[]) tuple(z, z)",
+            "c = f32[2,3]{0,1} copy(p)",
+            "d = f32[2,3]{0,1} copy(q)",
+            f"ROOT r = f32[2,3]{{0,1}} {exchange.format(operand)}",
+        ).replace("HloModule m", f"{SCHEDULED}, replica_count=2")
+
+    unproved(into("d"), into("q"), "rounding")
+    proved(
+        into("d"),
+        into("d").replace("copy(q)", "negate(e)").replace("d = ", "e = f32[2,3]{0,1} negate(q)\n  d = "),
+        "exact",
+    )
+
+
 def given_more(*operands: str) -> str:
     return entry(
         P,

@@ -28,11 +28,14 @@ _FIRST: Final = frozenset({"opt-barrier", "domain", "add-dependency", "all-reduc
 _RESULT: Final = {"copy-done": 0, "all-gather-done": 1, "collective-permute-done": 1}
 """Give this part of what is in flight."""
 
+_LOOKS: Final = EFFECTS | {"custom-call"}
+"""Look at bytes, whether or not they say in which layout."""
+
 
 def turned(module: Module) -> Iterator[tuple[Computation, Instruction]]:
     """The instructions that hand on an array in another layout, in a module in which somebody looks at bytes."""
     instructions = [(c, i) for c in module.computations for i in c.instructions]
-    if not settled(module) and not any(i.opcode in EFFECTS or demanded_shapes(i) for _, i in instructions):
+    if not settled(module) and not any(i.opcode in _LOOKS for _, i in instructions):
         return
     for c, i in instructions:
         if any(_differ(a, b) for a, b in _handed(module, c, i)):
@@ -103,6 +106,8 @@ def _handed(module: Module, c: Computation, i: Instruction) -> Iterator[tuple[Sh
             whole = whole.elements[1]
         results = whole.elements if isinstance(whole, TupleShape) else (whole,)
         yield from zip(results, given, strict=False)
+        if i.opcode == "ragged-all-to-all" or "slice_sizes" in i.attributes:  # writes into its second operand
+            yield whole, given[1]
     elif i.opcode == "while":
         yield i.shape, given[0]
         yield from ((p.shape, given[0]) for one in bodies for p in one.parameters)
