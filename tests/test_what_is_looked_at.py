@@ -427,6 +427,7 @@ def test_dumps_whose_module_has_too_long_a_name_are_told(names: tuple[str, ...],
     [
         ("a.0002.q.after_x2", TAKE, 3),  # passes of the one and of the other were one chain
         ("a.0002.p.after_x3", f"{ADD}  ", 3),
+        ("a.0002.o.after_x2", ADD, 3),  # and repeats the one before
         ("a.0002.p.after_x3", f"{ADD} ", 0),  # one dump, packed or copied
         ("a.0003.p.after_x3", f"{ADD}  ", 0),
         ("a.gpu_after_optimizations", f"{ADD}  ", 3),

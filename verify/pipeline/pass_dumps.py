@@ -93,6 +93,9 @@ class Dumps:
     def at_one_place(self) -> tuple[Dump, Dump] | None:
         """Two that differ and stand at one place by their names: a compiler counts the dumps of a module, so these are
         of two compilations, of which one may have written over the other."""
+        for n, dump in self.left_out:  # is a text with the one before, not with one of its number that follows
+            if n < len(self.dumps) and self.dumps[n].order == dump.order:
+                return dump, self.dumps[n]
         return next(((a, b) for a, b in pairwise(self.dumps) if a.order == b.order), None)
 
     def changes(self, since: str = "") -> list[Change]:
