@@ -384,3 +384,52 @@ def test_a_start_that_tells_of_more_results_than_its_fusion_makes_is_judged() ->
     module = parse_module(f"{before}fused {{ {made} }}\nENTRY{rest}")
     said = judge(module, lambda c: True, lambda c: False)
     assert {j.place.instruction for j in said if j.found.verdict is not Verdict.PROVED} != set()
+
+
+def test_a_sum_that_tells_of_more_results_than_it_is_given_is_judged() -> None:
+    lines = (
+        "s = (f32[8], f32[8]) all-reduce-start(k), replica_groups={{0,1}}, to_apply=plus",
+        "f = (f32[8], f32[8]) all-reduce-done(s)",
+        "d = f32[8] get-tuple-element(f), index=0",
+    )
+    module = parse_module(_module(*lines, header=_SCHEDULED).replace("ENTRY", f"{_PLUS}ENTRY"))
+    said = judge(module, lambda c: True, lambda c: False)
+    assert {j.place.instruction for j in said if j.found.verdict is not Verdict.PROVED} != set()
+
+
+_OF_PARTS: Final = """parts {
+  s = (f32[8], (f32[8], f32[2])) parameter(0)
+  u = f32[2] parameter(1)
+  i = s32[] parameter(2)
+  x = f32[8] get-tuple-element(s), index=0
+  r = (f32[8], f32[2]) get-tuple-element(s), index=1
+  y = f32[8] get-tuple-element(r), index=0
+  v = f32[8] dynamic-update-slice(x, u, i)
+  w = f32[8] dynamic-update-slice(y, u, i)
+  ROOT t = (f32[8], f32[8]) tuple(w, v)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "ROOT n = (f32[8], f32[8]) fusion(q, u, i), kind=kLoop, calls=parts",
+        "n = (f32[8], f32[8]) fusion(q, u, i), kind=kLoop, calls=parts "
+        "v = f32[8] get-tuple-element(n), index=0 w = f32[8] get-tuple-element(n), index=1 "
+        'a = (f32[8], f32[8]) custom-call(v, w), custom_call_target="w", '
+        "output_to_operand_aliasing={{0}: (0, {}), {1}: (1, {})} "
+        "x = f32[8] get-tuple-element(a), index=0 y = f32[8] get-tuple-element(a), index=1 "
+        "ROOT t = (f32[8], f32[8]) tuple(x, y)",
+    ],
+)
+def test_a_fusion_makes_in_place_the_parts_of_a_tuple_that_fusions_inside_of_it_do(made: str) -> None:
+    given = "q = (f32[8], (f32[8], f32[2])) parameter(0) u = f32[2] parameter(1) i = s32[] parameter(2)"
+    lines = (
+        "h = (f32[8], f32[2]) tuple(p, u)",
+        "g = (f32[8], (f32[8], f32[2])) tuple(k, h)",
+        "d = (f32[8], f32[8]) fusion(g, u, i), kind=kLoop, calls=fused",
+    )
+    before, _, rest = _module(*lines, header=_SCHEDULED).partition("ENTRY")
+    module = parse_module(f"{before}{_OF_PARTS}fused {{ {given} {made} }}\nENTRY{rest}")
+    assert fused_in_place(module, module.entry.root) == (((0,), 0, (1, 0)), ((1,), 0, (0,)))

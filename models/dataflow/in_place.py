@@ -33,7 +33,7 @@ def in_place_operand(i: Instruction) -> tuple[Pair, ...]:
         return tuple((at, 1, at) for at, _ in leaves(i.shape))
     # One-sided memory of NVSHMEM needs two buffers, and XLA gives it two.
     if i.opcode == "all-reduce-start" and "nvshmem" not in str(i.attributes.get("backend_config")).lower():
-        return tuple((at, at[0] if at else 0, ()) for at, _ in leaves(i.shape))
+        return tuple((at, at[0] if at else 0, ()) for at, _ in leaves(i.shape) if at[:1] < (len(i.operands),))
     if i.opcode == "collective-permute-start" and len(i.operands) == _WITH_OFFSETS:
         return tuple((at, 1, at[1:]) for at, _ in leaves(i.shape) if at[:1] == (1,))
     return ()
