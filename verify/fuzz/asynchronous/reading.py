@@ -118,11 +118,8 @@ def updated(module: Module, i: Instruction) -> Iterator[Handed]:
     match i.opcode:
         case "dynamic-update-slice" | "set-dimension-size":
             yield from _SAME
-        case "sort" | "scatter":
-            for k in range(len(i.operands) if i.opcode == "sort" else len(i.operands) // 2):
-                yield k, (), (k,) if several else ()
-        case "all-reduce-start":
-            for k in range(len(i.operands)):
+        case "sort" | "scatter" | "all-reduce-start":
+            for k in range(len(i.operands) // 2 if i.opcode == "scatter" else len(i.operands)):
                 yield k, (), (k,) if several else ()
         case "fusion":
             body = module.by_name[named(i, "calls")[0]]
