@@ -204,11 +204,12 @@ def test_a_number_that_constants_choose_has_a_reciprocal() -> None:
     lines = (
         "x = f32[2] parameter(0); c = f32[2,2] constant({{{{1, 2}}, {{4, 5}}}}); n = f32[] constant(0); "
         "s = f32[2] reduce(c, n), dimensions={{1}}, to_apply=sum; t = f32[2] constant({{5, 5}}); "
-        "p = pred[2] compare(s, t), direction=LT; k = f32[2] constant({{{0}, {0}}}); d = f32[2] select(p, {1}); "
+        "p = pred[2] compare(s, t), direction=LT; k = f32[2] constant({{{0}, {0}}}); "
+        "o = f32[2] select(p, s, k); d = f32[2] select(p, {1}); "
     )
-    product = "o = f32[2] constant({1, 1}); i = f32[2] divide(o, d); e = f32[2] multiply(x, i)"
+    product = "w = f32[2] constant({1, 1}); i = f32[2] divide(w, d); e = f32[2] multiply(x, i)"
     for number, ask in (("1e-40", unproved), ("0.5", proved)):
-        for chosen in ("k, s", "s, k"):
+        for chosen in ("k, s", "s, k", "o, s", "s, o"):
             given = lines.format(number, chosen)
             ask(_rooted(given + "e = f32[2] divide(x, d)"), _rooted(given + product), "real")
 

@@ -60,7 +60,14 @@ def divides_beyond(divisor: Term, view: View) -> bool:
     number that is chosen has a quotient of its own."""
     if not isinstance(divisor, App) or divisor.op != "select" or divisor.type not in SMALLEST_NORMAL:
         return False
-    return not any(has_no_reciprocal(divisor.type, view(chosen)) for chosen in divisor.args[1:])
+    return not _chooses_beyond(divisor, view)
+
+
+def _chooses_beyond(chosen: Term, view: View) -> bool:
+    """Whether a choice, or one among what it chooses from, may give a number without a reciprocal."""
+    if isinstance(chosen, App) and chosen.op == "select":
+        return any(_chooses_beyond(view(one), view) for one in chosen.args[1:])
+    return has_no_reciprocal(type_of(chosen), chosen)
 
 
 def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
