@@ -1,7 +1,7 @@
 """Two modules: proved equal, refuted by a run that shows a difference, or unknown.
 
 The prover comes first, as it is fast; where it takes long, the refuter has a look; what is left of the budget is the
-refuter's.
+refuter's. A proof that speaks of real numbers stands where a run on small numbers agrees that there are some.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final
 
-from hloproof.equivalence.answer import TIERS, Certificate, Mismatch, Tier
+from hloproof.equivalence.answer import TIERS, Certificate, Mismatch, Result, Tier
 from hloproof.equivalence.boundary import check_boundary
 from hloproof.equivalence.decide import decide
 from hloproof.equivalence.refuting.refute import Refutation, Refuter
+from hloproof.equivalence.refuting.witness import where_a_number_is_lost
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_modules
@@ -22,7 +23,8 @@ from hloproof.results.verdict import Verdict
 _PROVING: Final = 0.4
 """The part of the budget that the prover may use up."""
 _GLANCE: Final = 0.2
-"""The part that the refuter may use up before the prover goes on, and once more where it suspects something."""
+"""The part that the refuter may use up before the prover goes on, once more where it suspects something, and the part
+that a run beside a proof may."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,10 @@ def compare(
     result = decide(before, after, tier, _PROVING * budget_seconds, glance)
     if result.verdict is Verdict.UNKNOWN and found is None:
         found = refuter.find(budget_seconds - (monotonic() - start))
+    if result.verdict is Verdict.PROVED and any(of != "exact" for _, of in result.axioms):
+        left = budget_seconds - (monotonic() - start)
+        told = where_a_number_is_lost(before, after, min(left, _GLANCE * budget_seconds))
+        result = Result(Verdict.UNKNOWN, f"equal over the real numbers, but {told}") if told else result
     seconds = monotonic() - start
     if isinstance(found, Refutation):
         return Answer(Verdict.REFUTED, found.reason, refutation=found, seconds=seconds)

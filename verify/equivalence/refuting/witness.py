@@ -1,0 +1,75 @@
+"""A run beside a proof over the real numbers: where one module gives a number, so does the other.
+
+Identities of the weaker tiers hold of real numbers, under conditions that are read off terms. A number that does not
+fit into its type, or is divided by and should not be, is where such a condition forgets something; where constants
+alone are to blame it shows for nearly all inputs. The run shares no code with the prover.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from math import isfinite
+from time import monotonic
+from typing import Final
+
+from hloproof.equivalence.refuting.bits_of_nan import Observed
+from hloproof.equivalence.refuting.inputs import Choice, given_inputs
+from hloproof.equivalence.refuting.machine import BoundedMachine, TooLong
+from hloproof.equivalence.refuting.shared_values import SharedValues
+from hloproof.equivalence.refuting.spread import Leaf, leaves_of
+from hloproof.models.dataflow.async_sugar import desugar
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Module, device_counts
+from hloproof.models.interpreter.operations.collective import Devices, Stuck
+from hloproof.models.interpreter.semantics.small_float import FLOATS
+from hloproof.models.interpreter.value import BadArgument, Value
+
+_SMALL: Final = (
+    Choice("zeros", (0.0,), "small"),
+    Choice("small", (-1.0, -0.5, 0.5, 1.0), "small"),
+    Choice("few", (-1.0, 0.0, 0.5, 1.0), "few", coarse=True),
+)
+"""Zero, and numbers that are neither large nor near it: what is computed from others may end in an infinity."""
+_SEEDS: Final = 2
+_NOT_RUN = (
+    TooLong, NotModelled, Stuck, BadArgument, ArithmeticError, LookupError, TypeError, ValueError, RecursionError,
+)  # fmt: skip
+
+
+def where_a_number_is_lost(before: Module, after: Module, seconds: float) -> str:
+    """A sentence on an element that is a number before and none after, for some small inputs; empty where there is none
+    among those tried, or where the two cannot be run in the time. What has no value before may be anything after. Both
+    have the same parameters and results, and are for the same number of devices."""
+    deadline = monotonic() + seconds
+    modules = desugar(before), desugar(after)
+    devices = Devices(*(max(1, n) for n in device_counts(before)))
+    for choice, seed in product(_SMALL, range(_SEEDS)):
+        for in_parts in (True, False):
+            observed = Observed()
+            try:
+                given = given_inputs(modules[0], devices, choice, seed, in_parts)
+                shared = SharedValues()
+                machines = [BoundedMachine(m, observed, devices, deadline, shared) for m in modules]
+                inputs = [machines[0].read_inputs(one) for one in given]
+                machines[1].compact = machines[0].compact
+                results: list[list[Value]] = [m.run(inputs) for m in machines]
+            except _NOT_RUN:
+                continue
+            found = "" if observed.bits_of_nan else _lost(*leaves_of(results))
+            if found:
+                return found
+            break
+    return ""
+
+
+def _lost(before: list[Leaf], after: list[Leaf]) -> str:
+    for ours, theirs in zip(before, after, strict=True):
+        if ours.array.element_type not in FLOATS:
+            continue
+        for k, (b, a) in enumerate(zip(ours.array.data, theirs.array.data, strict=True)):
+            if isfinite(b) and not isfinite(a):
+                where = f"element {list(ours.index(k))}"
+                if ours.position:
+                    where += f" of result {'.'.join(map(str, ours.position))}"
+                return f"{where} is {b:.9g} before and {a:.9g} after for some small inputs"
+    return ""
