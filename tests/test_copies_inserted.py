@@ -41,6 +41,10 @@ updates {
   n = s32[] parameter(2)
   ROOT z = f32[8] dynamic-update-slice(x, y, n)
 }
+negates {
+  x = f32[8] parameter(0)
+  ROOT y = f32[8] negate(x)
+}
 hides {
   x = f32[8] parameter(0)
   y = f32[2] parameter(1)
@@ -326,6 +330,9 @@ _MADE_IN_FUSIONS: Final = {
     "in a fusion inside": "ROOT d = f32[8] fusion(a, b, c), kind=kLoop, calls=updates",
     "over a fusion inside": (
         "n = f32[8] fusion(a, b, c), kind=kLoop, calls=updates ROOT d = f32[8] dynamic-update-slice(n, b, c)"
+    ),
+    "over a fusion inside that declares it": (
+        f"n = f32[8] fusion(a), kind=kLoop, calls=negates, {_ALIAS} ROOT d = f32[8] dynamic-update-slice(n, b, c)"
     ),
     "by what is declared": f'ROOT d = f32[8] custom-call(a, b, c), custom_call_target="w", {_ALIAS}',
     "as the first of two": (

@@ -77,7 +77,8 @@ def _behind(body: Computation, name: str, at: ShapeIndex) -> tuple[Instruction, 
 def _given(module: Module, body: Computation, name: str, at: ShapeIndex) -> tuple[int | None, ShapeIndex]:
     """The parameter, and the part of it, in whose buffer an array of a fused computation lies."""
     i, at = _behind(body, name, at)
-    inside = next(((n, part) for own, n, part in fused_in_place(module, i) if own == at), None)
+    pairs = _alone_or_fused(module, i) if i.opcode == "fusion" else ()
+    inside = next(((n, part) for own, n, part in pairs if own == at), None)
     if inside is not None:
         return _given(module, body, i.operands[inside[0]], inside[1])
     return i.parameter_number, at
