@@ -440,3 +440,14 @@ def test_a_fusion_makes_in_place_the_parts_of_a_tuple_that_fusions_inside_of_it_
     before, _, rest = _module(*lines, header=_SCHEDULED).partition("ENTRY")
     module = parse_module(f"{before}{_OF_PARTS}fused {{ {given} {made} }}\nENTRY{rest}")
     assert fused_in_place(module, module.entry.root) == (((0,), 0, (1, 0)), ((1,), 0, (0,)))
+
+
+def test_a_fusion_makes_in_place_that_part_alone_of_a_tuple_in_a_tuple() -> None:
+    given = "a = f32[8] parameter(0) u = f32[2] parameter(1) i = s32[] parameter(2)"
+    made = "v = f32[8] dynamic-update-slice(a, u, i) n = f32[8] negate(a) t = (f32[8], f32[8]) tuple(n, v)"
+    inside = f"deep {{ {given} {made} ROOT r = ((f32[8], f32[8]), f32[2]) tuple(t, u) }}\n"
+    fused = f"fused {{ {given} ROOT d = ((f32[8], f32[8]), f32[2]) fusion(a, u, i), kind=kLoop, calls=deep }}\n"
+    line = "d = ((f32[8], f32[8]), f32[2]) fusion(k, u, i), kind=kLoop, calls=fused"
+    before, _, rest = _module(line, header=_SCHEDULED).partition("ENTRY")
+    module = parse_module(f"{before}{inside}{fused}ENTRY{rest}")
+    assert fused_in_place(module, module.entry.root) == (((0, 1), 0, ()),)
