@@ -10,6 +10,7 @@ import pytest
 
 from hloproof.claims.asynchronous import judge
 from hloproof.models.dataflow.in_place import fused_in_place
+from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
 from hloproof.results.verdict import Verdict
 
@@ -404,6 +405,11 @@ def test_a_sum_that_tells_of_more_results_than_it_is_given_is_judged() -> None:
     assert {j.place.instruction for j in said if j.found.verdict is not Verdict.PROVED} != set()
 
 
+def _in_place_at_the_root(module: Module) -> set[Verdict]:
+    said = judge(module, lambda c: c == "hazard-in-place", lambda c: False)
+    return {j.found.verdict for j in said if j.place.instruction == module.entry.root_name}
+
+
 _OF_PARTS: Final = """parts {
   s = (f32[8], (f32[8], f32[2])) parameter(0)
   u = f32[2] parameter(1)
@@ -440,6 +446,7 @@ def test_a_fusion_makes_in_place_the_parts_of_a_tuple_that_fusions_inside_of_it_
     before, _, rest = _module(*lines, header=_SCHEDULED).partition("ENTRY")
     module = parse_module(f"{before}{_OF_PARTS}fused {{ {given} {made} }}\nENTRY{rest}")
     assert fused_in_place(module, module.entry.root) == (((0,), 0, (1, 0)), ((1,), 0, (0,)))
+    assert _in_place_at_the_root(module) == {Verdict.UNKNOWN}
 
 
 def test_a_fusion_makes_in_place_that_part_alone_of_a_tuple_in_a_tuple() -> None:
@@ -451,3 +458,18 @@ def test_a_fusion_makes_in_place_that_part_alone_of_a_tuple_in_a_tuple() -> None
     before, _, rest = _module(line, header=_SCHEDULED).partition("ENTRY")
     module = parse_module(f"{before}{inside}{fused}ENTRY{rest}")
     assert fused_in_place(module, module.entry.root) == (((0, 1), 0, ()),)
+
+
+def test_a_scatter_of_several_arrays_is_no_update_of_one() -> None:
+    """Also where both are written into one buffer: which of the two is written when is not modelled."""
+    both = "both { a = f32[] parameter(0) b = f32[] parameter(1) c = f32[] parameter(2) d = f32[] parameter(3) "
+    both += "ROOT t = (f32[], f32[]) tuple(c, d) }\n"
+    made = (
+        "d = (f32[8], f32[8]) scatter(a, a, j, u, u), update_window_dims={}, inserted_window_dims={0}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=both"
+    )
+    given = "a = f32[8] parameter(0) u = f32[2] parameter(1) i = s32[] parameter(2)"
+    fused = f"fused {{ {given} j = s32[2,1] broadcast(i), dimensions={{}} ROOT {made} }}\n"
+    line = "d = (f32[8], f32[8]) fusion(k, u, i), kind=kLoop, calls=fused"
+    before, _, rest = _module(line, header=_SCHEDULED).partition("ENTRY")
+    assert Verdict.UNKNOWN in _in_place_at_the_root(parse_module(f"{before}{both}{fused}ENTRY{rest}"))
