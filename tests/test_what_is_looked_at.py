@@ -431,6 +431,7 @@ def test_dumps_whose_module_has_too_long_a_name_are_told(names: tuple[str, ...],
         ("a.0002.p.after_x3", f"{ADD} ", 0),  # one dump, packed or copied
         ("a.0003.p.after_x3", f"{ADD}  ", 0),
         ("a.gpu_after_optimizations", f"{ADD}  ", 3),
+        ("a.amd_after_optimizations", f"{ADD} ", 3),  # the first of two that are last repeats the one before
     ],
 )
 def test_two_compilations_that_wrote_into_one_folder_are_told(more: str, text: str, status: int) -> None:
