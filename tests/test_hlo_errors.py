@@ -48,6 +48,7 @@ WRONG = [
     ([P, Z, "ROOT d = f32[2,3] pad(p, z), padding=0_0_-1x0_0"], 3, "negative"),
     ([P, "ROOT c = f32[2,6] concatenate(p, p), dimensions={0}"], 2, "gives f32[4,3]"),
     ([P, "ROOT d = f32[2,2] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0}"], 2, "different sizes"),
+    ([V, "ROOT d = f32[] dot(v, v, v), lhs_contracting_dims={0}, rhs_contracting_dims={0}"], 2, "only a sparse one"),
     ([V, "ROOT d = f32[9] dynamic-slice(v, v), dynamic_slice_sizes={9}"], 2, "integers"),
     (["i = s32[] parameter(1)", V, "ROOT d = f32[9] dynamic-slice(v, i), dynamic_slice_sizes={9}"], 3, "takes 9"),
     (["ROOT i = f32[4] iota(), iota_dimension=1"], 1, "iota_dimension"),

@@ -261,6 +261,8 @@ NOT_MODELLED = [
     (_op("concatenate", "f32[8]", ["f32[<=4]", "f32[4]"], dimensions=(0,)), "into one of a fixed size"),
     (_op("broadcast", "f32[3]", ["f32[1]"], dimensions=(0,)), "broadcast of"),
     (_op("all-reduce", "f32[4]", ["f32[4]"]), None),
+    (_op("dot", "f32[]", ["f32[4]", "f32[4]"], lhs_contracting_dims=(0,), rhs_contracting_dims=(0,)), None),
+    (_op("dot", "f32[]", ["f32[4]", "f32[4]", "u16[4]"], sparsity="L.0@2:4", lhs_contracting_dims=(0,)), "sparse dot"),
     (_op("while", "f32[4]", ["f32[4]"]), "composed through"),
     (_op("nonsense", "f32[4]", ["f32[4]"]), "no indexing map for opcode nonsense"),
 ]

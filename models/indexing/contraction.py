@@ -42,6 +42,8 @@ class _Side:
 
 
 def _sides(op: Operation) -> tuple[_Side, _Side]:
+    if "sparsity" in op.attributes:
+        raise NotModelled("sparse dot")
     found = []
     for n, name in enumerate(("lhs", "rhs")):
         contracting = op.attributes.integers(f"{name}_contracting_dims")

@@ -177,6 +177,8 @@ def _paired(request: Request, lhs: ArrayShape, rhs: ArrayShape, name: str) -> tu
 
 def dot(request: Request) -> Shape:
     """Batch dimensions, then the left operand's free ones, then the right operand's. Also `scaled-dot`."""
+    if request.opcode == "dot" and len(request.operands) > 2 and "sparsity" not in request.attributes:
+        raise ShapeError(f"dot of {len(request.operands)} operands: only a sparse one has more than two")
     lhs, rhs = request.array(0), request.array(1)
     left_batch, right_batch = _paired(request, lhs, rhs, "batch")
     left_sum, right_sum = _paired(request, lhs, rhs, "contracting")
