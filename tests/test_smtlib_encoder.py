@@ -4,6 +4,7 @@ the first, so that nothing else tells what its text says."""
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 import pytest
 from random_obligations import obligation as random_obligation
@@ -12,9 +13,10 @@ from test_engines import SYMBOLIC, TABLE, d, k, owed
 from hloproof.engines import enumeration, procedures
 from hloproof.engines.budget import DEFAULT
 from hloproof.engines.gave_up import GaveUp
+from hloproof.engines.smtlib import cvc5
 from hloproof.engines.smtlib.encode import to_smtlib
 from hloproof.logic.evaluate import is_counterexample
-from hloproof.logic.formula import TRUE, Exists, Not, conj, disj, eq, ne
+from hloproof.logic.formula import TRUE, Exists, Formula, Not, conj, disj, eq, le, ne
 from hloproof.logic.obligation import Obligation, Rounding, RoundingSemantics
 from hloproof.models.expressions.expr import Const, Expr, Var
 from hloproof.models.expressions.interval import Interval
@@ -102,3 +104,25 @@ def test_a_bound_variable_is_not_the_free_one_of_its_name() -> None:
 def test_products_are_not_called_linear() -> None:
     assert to_smtlib(owed(eq(d * 2, 3), d=None)).startswith("(set-logic")
     assert to_smtlib(owed(eq(d * k, 3), d=None, k=None)).startswith("(set-logic NIA)")
+
+
+_LONG: Final = sum((Var("x") * n for n in range(1, 60)), start=d)
+_BOUND: Final = (("w", Interval(0, 3)),)
+
+
+@pytest.mark.parametrize(
+    ("goal", "logic"),
+    [
+        (le(d // 4 * k, 4), "NIA"),
+        (le(d % 4 * k, 12), "NIA"),
+        (Not(Exists(_BOUND, eq(Var("w") * k, 13))), "NIA"),
+        (le(_LONG * k, _LONG * 4), "NIA"),
+        (le(d // 4 * 4, d), "LIA"),
+        (le(Const(4) * (d // 4), d), "LIA"),
+    ],
+    ids=["quotient", "remainder", "bound", "named", "linear", "number first"],
+)
+def test_a_product_of_what_has_a_name_of_its_own_is_none_of_linear_arithmetic(goal: Formula, logic: str) -> None:
+    text = to_smtlib(owed(goal, d=(0, 7), k=(0, 4), x=(0, 1)))
+    assert text.startswith(f"(set-logic {logic})\n")
+    assert not cvc5.is_installed() or "linear" not in cvc5.decide(text, rlimit=100_000)[0]

@@ -25,6 +25,8 @@ class _Names:
     def __init__(self) -> None:
         self.count = 0
         self.rounding = FLOOR
+        self.linear = True
+        """Nothing has been multiplied or divided by what is no number."""
 
     def fresh(self, hint: str) -> str:
         self.count += 1
@@ -42,7 +44,6 @@ def to_smtlib(obligation: Obligation) -> str:
     scope = variable_names(obligation)
     names.count = len(scope)
     lines = [f"; {_remark(obligation.label)}".rstrip(), "; satisfiable exactly when there is a counterexample"]
-    linear = True
     body: list[str] = []
     for name, interval in obligation.variables:
         lines.append(f"(declare-const {scope[name]} Int) ; {_remark(name)}")
@@ -51,7 +52,8 @@ def to_smtlib(obligation: Obligation) -> str:
     names.rounding = obligation.rounding
     body.append(_formula(obligation.hypothesis, "T", scope, names))
     body.append(_formula(obligation.conclusion, "not T", scope, names))
-    linear = not any("(* x" in b or "(* (" in b for b in body)
+    # What a product stands in may have got a name of its own: the text alone does not tell.
+    linear = names.linear and not any("(* x" in b or "(* (" in b for b in body)
     logic = "LIA" if linear else "NIA"
     return "\n".join([f"(set-logic {logic})", *lines, *(f"(assert {b})" for b in body), "(check-sat)", ""])
 
@@ -148,6 +150,7 @@ def _term(
         case "+":
             return f"(+ {x} {y})"
         case "*":
+            names.linear = names.linear and (isinstance(e.lhs, Const) or isinstance(e.rhs, Const))
             return f"(* {x} {y})"
         case "min":
             return f"(ite (<= {x} {y}) {x} {y})"
@@ -164,6 +167,7 @@ def _term(
                     axioms += _remainder(rounding, dividend, y, r, value > 0)
                     divisors += ["0"] if value == 0 else []
                 case _:
+                    names.linear = False
                     signs = [_join("and", _remainder(rounding, dividend, y, r, up), "true") for up in (True, False)]
                     axioms.append(f"(ite (< 0 {y}) {signs[0]} {signs[1]})")
                     divisors.append(y)
