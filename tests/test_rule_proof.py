@@ -66,6 +66,10 @@ def _c(text: str) -> Condition:
         (["x == a * y", "a > 0", "y > 0"], "x > 0", True),
         (["x == a * y", "a > 0"], "x > 0", False),
         (["x < y", "y < x"], "x == 7", True),
+        (["x == 2"], "x * x <= 2", False),
+        (["x == 2"], "x * x <= 4", True),
+        (["x == y + 1", "y == 2"], "x * x * y <= 6", False),
+        (["x == y + 1", "y == 2"], "x * x * y <= 18", True),
     ],
 )
 def test_statements(given_: list[str], goal: str, shown: bool) -> None:
