@@ -110,7 +110,20 @@ def reading(results: str, index: str, domain: str = "s0 in [0, 2]", provider: st
     )
 
 
+def agreeing(one: str, other: str, ranges: str = "s0") -> str:
+    """What is read first where it is what is read second: an element each, written as provider and index."""
+    box = f"d0 in [0, 3], {', '.join(f'{name} in [0, 3]' for name in ranges.split(', '))}"
+    read = "".join(
+        f"rt{n}: {provider}; (d0)[{ranges}] -> ({index}), domain: {box}\n"
+        for n, (provider, index) in enumerate((one.split(), other.split()))
+    )
+    own = "rt0 in [0, 5], rt1 in [0, 5], rt0 - rt1 in [0, 0]"
+    return f"(d0)[{ranges}]{{rt0, rt1}} -> (rt0), domain: {box}, {own}\nruntime variables:\n{read}"
+
+
 SAME_READINGS = [
+    (agreeing("a s0", "b s0"), agreeing("b s0", "a s0")),
+    (agreeing("a s0", "b s1", "s0, s1"), agreeing("b s0", "a s1", "s0, s1")),
     (reading("rt0", "s0"), reading("rt0", "s0")),
     (reading("rt0", "s0"), reading("rt0", "2 - s0")),
     (reading("s0, rt0", "s0"), reading("2 - s0, rt0", "2 - s0")),
@@ -127,6 +140,8 @@ OTHER_READINGS = [
     (reading("rt0", "s0"), reading("rt0", "0")),
     (reading("s0 + 1, rt0", "s0"), reading("s0, rt0", "s0", "s0 in [1, 3]")),  # element y - 1, element y
     (reading("s0, rt0", "s0"), reading("s0, rt0", "2 - s0")),
+    (agreeing("a s0", "b 0"), agreeing("b s0", "a 0")),  # elements of two providers at one place
+    (agreeing("a s0", "b s0"), agreeing("b s0", "a s1", "s0, s1")),
 ]
 
 
