@@ -165,6 +165,14 @@ def test_a_wrong_inclusion_of_what_is_read_is_refuted() -> None:
         assert prove(part.obligation).verdict == "refuted"
 
 
+def test_a_witness_is_none_of_the_points_beyond_those_that_are_listed() -> None:
+    """One relation, which is not shown: what the first points of the other lack, a later one has."""
+    box = "s0 in [0, 499]"
+    one = reading("s0 / 2, min(rt0, 5)", "s0", box, held="[0, 9]")
+    found = _run(one, reading("(499 - s0) / 2, rt0", "499 - s0", box))
+    assert found.kept == (0, 1) and not found.apart and len(found.undecided) == 1
+
+
 def test_what_cannot_be_followed_stays_with_a_reason() -> None:
     text = (
         "(d0)[s0]{rt0} -> (rt0), domain: d0 in [0, 3], s0 in [0, 2], rt0 in [0, 5]\nruntime variables:\n"
