@@ -25,6 +25,7 @@ from hloproof.models.errors import InputError
 from hloproof.models.hlo.attributes import ComputationRef, Word
 from hloproof.models.hlo.module import Module, Operation
 from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.printer import print_modules
 from hloproof.models.hlo.proto.schema import SCHEMA
 from hloproof.models.hlo.proto.text import hlo_text
 from hloproof.models.hlo.proto.wire import Field, read
@@ -327,6 +328,22 @@ def test_what_an_operation_means_is_read_from_a_buffer(pair: list[Module]) -> No
     before, after = pair
     for one, other, verdict in ((before, after, "unknown"), (before, before, "proved"), (after, after, "proved")):
         assert decide(one, other, "exact").verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b'{"a": [1]}', 'backend_config={"a": [1]}'),
+        (b'{key = "a}", n = 1 : i64}', 'backend_config={key = "a}", n = 1 : i64}'),
+        (b"{sizes:[8]}", "backend_config={sizes:[8]}"),
+        (b"{a}, b={c}", 'backend_config="{a}, b={c}"'),
+        (b'{"a}', 'backend_config="{\\"a}"'),
+        (b"[1]", 'backend_config="[1]"'),
+    ],
+)
+def test_configurations_between_braces_stand_without_quotes(data: bytes, said: str) -> None:
+    """As the compiler prints them, whether they are JSON or not: in quotes they were another one than the text's."""
+    assert said in print_modules([call((43, data))])
 
 
 @pytest.mark.parametrize(("data", "text"), SHARDINGS, ids=[text for _, text in SHARDINGS])

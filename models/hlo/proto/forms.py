@@ -295,7 +295,7 @@ def _config(opcode: str, value: Any) -> Iterator[str]:
     try:
         bare = isinstance(json.loads(text), dict)
     except ValueError:
-        bare = False
+        bare = _is_group(text)  # braces are enough for the compiler, whose own dictionaries are no JSON
     yield f"backend_config={text if bare else _quoted(text)}"
 
 
