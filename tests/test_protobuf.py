@@ -160,6 +160,7 @@ def test_a_module_alone_and_inside_of_a_larger_buffer_are_the_same() -> None:
         (module_of(PARAMETER)[:-3], "cut off"),
         (b"", "no computations"),
         (b"\xff" * 40, "cut off"),
+        (module_of(PARAMETER) + b"\x58" + b"\x80" * 10 + b"\x00", "cut off"),
         (b"HloModule m\n", "cannot be read as a module"),
     ],
 )
@@ -328,6 +329,21 @@ def test_what_an_operation_means_is_read_from_a_buffer(pair: list[Module]) -> No
     before, after = pair
     for one, other, verdict in ((before, after, "unknown"), (before, before, "proved"), (after, after, "proved")):
         assert decide(one, other, "exact").verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "said"),
+    [
+        (21, b"\x0f\x07\x08\x03\xff", [-1, 7, -8, 3, -1]),
+        (22, b"\x0f\x07\xf8\x00", [15, 7, 8, 0]),
+        (26, b"\x03\x01\x02\xfc", [-1, 1, -2, 0]),
+    ],
+)
+def test_of_a_byte_the_bits_count_that_its_type_has(kind: int, data: bytes, said: list[float]) -> None:
+    shape = array(kind, len(data))
+    literal = message((1, shape), (kind, data))
+    module = hlo_text(module_of(message((1, b"c"), (2, b"constant"), (3, shape), (35, 1), (8, literal))))
+    assert numbers(parse_module(module).entry.root.literal) == said
 
 
 @pytest.mark.parametrize(
