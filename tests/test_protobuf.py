@@ -30,6 +30,7 @@ from hloproof.models.hlo.proto.schema import SCHEMA
 from hloproof.models.hlo.proto.text import hlo_text
 from hloproof.models.hlo.proto.wire import Field, read
 from hloproof.models.hlo.source_lines import SourceLine, SourceLines
+from hloproof.models.hlo.text.shapes import print_shape
 
 DATA = Path(__file__).parent / "data" / "protobuf"
 PAIRS = sorted(DATA.glob("*.hlo.pb.gz"))
@@ -687,3 +688,35 @@ def test_whether_an_alias_must_be_is_read(kind: int, word: str) -> None:
     assert f"input_output_alias={{ {{}}: (0, {{}}, {word}) }}" in hlo_text(
         module_of(PARAMETER, more=message((8, alias)))
     )
+
+
+_TILE = message((1, packed(8, 128)))
+_ANY_BY_128 = message((1, varint(2**63) + packed(128)))
+"""`*` is the least number that there is."""
+
+
+@pytest.mark.parametrize(
+    ("told", "text"),
+    [
+        (((16, 1),), "1,0"),
+        (((6, _TILE), (16, 1)), "1,0:T(8,128)"),
+        (((6, _TILE), (6, message((1, packed(2, 1)))), (16, 1)), "1,0:T(8,128)(2,1)"),
+        (((6, _ANY_BY_128), (16, 1)), "1,0:T(*,128)"),
+        (((7, 4), (16, 1)), "1,0:E(4)"),
+        (((8, 5), (16, 1)), "1,0:S(5)"),
+        (((16, 16),), "1,0:L(16)"),
+        (((16, 1), (17, message((2, packed(1))))), "1,0:SC(0:1)"),
+        (((6, _TILE), (7, 16), (8, 1), (16, 8)), "1,0:T(8,128)L(8)E(16)S(1)"),
+        (((15, 12), (16, 1)), "1,0:M(12)"),
+    ],
+    ids=lambda row: row if isinstance(row, str) else "",
+)
+def test_layouts_are_those_that_the_compiler_prints(told: tuple[tuple[int, bytes | int], ...], text: str) -> None:
+    shape = message((2, F32), (3, packed(4, 8)), (5, message((1, packed(1, 0)), *told)))
+    assert print_shape(shaped(shape).entry.root.shape) == f"f32[4,8]{{{text}}}"
+
+
+def test_a_layout_of_a_sparse_array_is_not_read() -> None:
+    shape = message((2, F32), (3, packed(4, 8)), (5, message((1, packed(1, 0)), (9, packed(0, 1)))))
+    with pytest.raises(InputError, match="sparse"):
+        shaped(shape)
