@@ -467,6 +467,27 @@ def test_a_conditional_by_a_predicate_names_its_branches() -> None:
         assert named == (ComputationRef("sine") if kind == 1 else (ComputationRef("sine"), ComputationRef("cosine")))
 
 
+@pytest.mark.parametrize(("called", "reads"), [(b"\x01", True), (b"\x01\x02", False), (b"\x02\x01", False)])
+def test_a_fusion_has_one_body(called: bytes, reads: bool) -> None:
+    """Of two bodies none is left out."""
+    bodies = [
+        message((1, opcode), *((2, i) for i in (PARAMETER, _applied(opcode, (36, b"\x01")))), (5, n), (6, 2))
+        for n, opcode in enumerate((b"sine", b"cosine"), 1)
+    ]
+    fused = _applied(b"fusion", (36, b"\x01"), (38, called), (11, b"kLoop"))
+    entry = message((1, b"e"), (2, PARAMETER), (2, fused), (5, 3), (6, 2))
+    data = message((1, b"m"), *((3, c) for c in (*bodies, entry)), (6, 3))
+    if reads:
+        assert parse_module(hlo_text(data)).entry.root.attributes.computations() == ("sine",)
+        return
+    with pytest.raises(InputError, match="cannot be read"):
+        hlo_text(data)
+
+
+def _applied(opcode: bytes, *more: tuple[int, bytes | int]) -> bytes:
+    return message((1, b"r"), (2, opcode), (3, SHAPE), (35, 2), *more)
+
+
 EDGE = ((1, 2), (2, 1), (5, 1), (6, 1))
 """A dimension of a window: two elements, a stride and two dilations of one."""
 
