@@ -67,6 +67,9 @@ def test_a_sum_of_one_number_is_no_number_where_it_overflows() -> None:
     unproved(ZEROS, cancelled("c = f32[2] constant({3e38, 3e38}); " + ROWS["summed"][0]), "real")
 
 
+CUT_OFF = "k = f32[] constant(0.5); i = s32[] convert(k); j = f32[] convert(i); b = f32[2] broadcast(j), dimensions={}"
+
+
 @pytest.mark.parametrize(
     ("lines", "kind", "sound"),
     [
@@ -87,6 +90,11 @@ def test_a_sum_of_one_number_is_no_number_where_it_overflows() -> None:
         ("c = bf16[2] constant({1e38, 1}); e = bf16[2] add(c, c)", "bf16", True),
         (f"c = f32[2] constant({{1e-10, 2e-10}}); {SPREAD.format('1e-39')}; e = f32[2] divide(c, b)", "f32", False),
         (f"c = f32[2] constant({{1e-10, 2e-10}}); {SPREAD.format('1e-37')}; e = f32[2] divide(c, b)", "f32", True),
+        (
+            f"c = f32[2] constant({{1, 2}}); {CUT_OFF}; b = f32[2] broadcast(j), dimensions={{}}; e = f32[2] divide(c, b)",
+            "f32",
+            False,
+        ),
         (f"{COSINES}; {SPREAD.format('3e38')}; h = f32[2] multiply(g, b); e = f32[2] add(h, h)", "f32", False),
         (f"{COSINES}; {SPREAD.format('3')}; h = f32[2] multiply(g, b); e = f32[2] add(h, h)", "f32", True),
         ("c = f32[2] constant({1, nan}); e = f32[2] multiply(c, c)", "f32", False),

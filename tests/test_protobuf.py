@@ -26,6 +26,7 @@ from hloproof.models.hlo.attributes import ComputationRef, Word
 from hloproof.models.hlo.module import Module, Operation
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.printer import print_modules
+from hloproof.models.hlo.proto.forms import FORMS
 from hloproof.models.hlo.proto.schema import SCHEMA
 from hloproof.models.hlo.proto.text import hlo_text
 from hloproof.models.hlo.proto.wire import Field, read
@@ -361,6 +362,42 @@ def test_of_a_byte_the_bits_count_that_its_type_has(kind: int, data: bytes, said
 def test_configurations_between_braces_stand_without_quotes(data: bytes, said: str) -> None:
     """As the compiler prints them, whether they are JSON or not: in quotes they were another one than the text's."""
     assert said in print_modules([call((43, data))])
+
+
+def test_a_kernel_that_is_turned_along_one_dimension_is_told_so() -> None:
+    """A window over two dimensions that is turned along the second, or differs along one otherwise."""
+    plain = ((1, 1), (2, 1), (5, 1), (6, 1))
+    for more, said in (
+        (((7, 1),), "size=1x1 rhs_reversal=0x1"),
+        (((3, 1),), "size=1x1 pad=0_0x1_0"),
+        (((4, 1),), "size=1x1 pad=0_0x0_1"),
+        ((), "size=1x1"),
+        (((2, 2),), "size=1x1 stride=1x2"),
+        (((5, 2),), "size=1x1 rhs_dilate=1x2"),
+        (((6, 2),), "size=1x1 lhs_dilate=1x2"),
+    ):
+        second = tuple({**dict(plain), **dict(more)}.items())
+        (told,) = FORMS["window"]("convolution", {"dimensions": [_window(plain), _window(second)]})
+        assert told == f"window={{{said}}}"
+
+
+def _window(fields: tuple[tuple[int, int], ...]) -> dict[str, Any]:
+    return read(message(*fields), "WindowDimension", SCHEMA)
+
+
+def test_the_algorithm_of_a_dot_is_not_passed_over() -> None:
+    dot = message((1, packed(0)), (2, packed(0)))
+
+    def made(*more: tuple[int, bytes | int]) -> str:
+        given = message((1, b"p"), (2, b"parameter"), (3, SHAPE), (35, 1))
+        shape = (3, array(F32))
+        root = message((1, b"r"), (2, b"dot"), shape, (35, 2), (36, packed(1, 1)), (30, dot), (51, message(*more)))
+        return hlo_text(module_of(given, root))
+
+    assert "operand_precision={highest,default}" in made((1, packed(2, 0)))
+    assert "precision" not in made((1, packed(0, 0)))
+    with pytest.raises(InputError, match="algorithm"):
+        made((2, 6))
 
 
 @pytest.mark.parametrize(("data", "text"), SHARDINGS, ids=[text for _, text in SHARDINGS])
