@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from hloproof.claims.maps.simplified import simplified
 from hloproof.claims.operations.simplified import same_points
 from hloproof.engines.portfolio import prove
-from hloproof.models.maps.text import parse_map
+from hloproof.models.maps.text import parse_map, print_map
+from hloproof.results.verdict import Verdict
 
 BOX = ", domain: d0 in [0, 9], s0 in [0, 3]"
 READ = """(d0){{rt0}} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, 5]
@@ -55,6 +57,25 @@ def test_what_a_simplification_owes(before: str, after: str, verdict: str) -> No
     verdicts = [prove(p.obligation) for p in same_points(parse_map(before), parse_map(after))]
     assert ("refuted" if any(v.verdict == "refuted" for v in verdicts) else "proved") == verdict
     assert {v.verdict for v in verdicts} <= {"proved", "refuted"}
+
+
+@pytest.mark.parametrize(
+    ("constraint", "after"),
+    [
+        ("", "(d0) -> (d0), domain: d0 in [0, 1]"),
+        (", rt0 + d0 in [0, 9]", "(d0) -> (d0), domain: d0 in [0, 1]"),
+        (", rt0 mod 2 in [0, 0]", "(d0){rt0} -> (d0), domain: d0 in [0, 1], rt0 in [0, 2], rt0 mod 2 in [0, 0]"),
+        # These become a narrower interval of the variable.
+        (", rt0 in [1, 5]", "(d0){rt0} -> (d0), domain: d0 in [0, 1], rt0 in [1, 2]"),
+        (", rt0 * 2 in [2, 3]", "(d0){rt0} -> (d0), domain: d0 in [0, 1], rt0 in [1, 1]"),
+    ],
+)
+def test_what_a_value_read_has_to_meet_is_not_left_out(constraint: str, after: str) -> None:
+    result = simplified(
+        parse_map("(d0){rt0} -> (d0), domain: d0 in [0, 1], rt0 in [0, 2]" + constraint), remove_unused=True
+    )
+    assert print_map(result.map) == after
+    assert result.found.verdict is Verdict.PROVED
 
 
 def test_counterexamples_are_told() -> None:

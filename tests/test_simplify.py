@@ -141,6 +141,15 @@ def test_rescaled_symbols() -> None:
             "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [1, 5], s0 mod 7 in [0, 0]",
             "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [1, 5], s0 mod 7 in [0, 0]",
         ),
+        # What is read at run time is not chosen: a constraint on it stays, and the range variables in it.
+        (
+            "(d0){rt0, rt1} -> (d0), domain: d0 in [0, 3], rt0 in [0, 1], rt1 in [0, 2], rt1 mod 2 in [0, 0]",
+            "(d0){rt0} -> (d0), domain: d0 in [0, 3], rt0 in [0, 2], rt0 mod 2 in [0, 0]",
+        ),
+        (
+            "(d0)[s0]{rt0} -> (d0), domain: d0 in [0, 3], s0 in [0, 5], rt0 in [0, 2], s0 + rt0 in [1, 1]",
+            "(d0)[s0]{rt0} -> (d0), domain: d0 in [0, 3], s0 in [0, 5], rt0 in [0, 2], s0 + rt0 in [1, 1]",
+        ),
     ],
 )
 def test_unused_symbols_go_where_the_relation_stays(before: str, after: str) -> None:

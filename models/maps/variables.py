@@ -67,15 +67,18 @@ def _with_range(m: IndexingMap, at: int, interval: Interval) -> IndexingMap:
     )
 
 
-def remove_unused_symbols(m: IndexingMap) -> IndexingMap:
+def remove_unused_symbols(m: IndexingMap, given: IndexingMap | None = None) -> IndexingMap:
     """Leaves out range and runtime variables that no result, no kept constraint and no kept provider needs.
 
-    A constraint goes when all its variables do, provided that they can meet it; one that mentions a dim stays, and what
-    it mentions with it.
+    A constraint goes when all its variables do, provided that they can meet it; one that mentions a dim or a runtime
+    variable stays, and what it mentions with it: some value of a range variable is enough, a value that is read is not
+    chosen. So does a runtime variable that has a narrower interval than in `given`, the map before it was simplified.
     """
     if m.is_trivially_empty:
         return m
-    used = _used(m)
+    before = m.runtime if given is None else given.runtime
+    narrowed = {f"rt{k}" for k, (x, y) in enumerate(zip(before, m.runtime, strict=True)) if x.interval != y.interval}
+    used = _used(m, narrowed)
     symbols = [n for n in m.display_names() if not n.startswith("d")]
     dropped = [n for n in symbols if n not in used]
     if not dropped:
@@ -87,8 +90,9 @@ def remove_unused_symbols(m: IndexingMap) -> IndexingMap:
     return _without(m, set(dropped), tuple(c for c in m.constraints if c not in loose))
 
 
-def _used(m: IndexingMap) -> set[str]:
-    used = {f"d{i}" for i in range(len(m.dims))}
+def _used(m: IndexingMap, narrowed: set[str]) -> set[str]:
+    used = {f"d{i}" for i in range(len(m.dims))} | narrowed
+    used |= {n for c in m.constraints for n in c.expr.free if n.startswith("rt")}
     for e in (*m.results, *(m.replica.results if m.replica else ())):
         used |= e.free
     if m.replica:

@@ -57,7 +57,7 @@ def simplified(
             if not more:
                 break
     if remove_unused:
-        smaller = remove_unused_symbols(after)
+        smaller = remove_unused_symbols(after, m)
         if smaller != after:
             steps.append(RewriteStep("unused-symbol", _ranges(after), _ranges(smaller)))
             after = smaller
