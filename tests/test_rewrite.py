@@ -57,6 +57,13 @@ BOX = "domain: d0 in [0, 11]"
             "relational",
             "after gives (4), which before does not give",
         ),
+        (
+            "(){r} -> (r), domain: r in [0, 2]",
+            "(){r} -> (r + 1), domain: r in [0, 2]",
+            "refuted",
+            "pointwise",
+            "r = 1: before gives (1)",
+        ),
         (f"(d0) -> (d0), {BOX}, d0 in [20, 30]", "KNOWN EMPTY", "proved", "pointwise", ""),
         (f"(d0) -> (d0), {BOX}", "KNOWN EMPTY", "refuted", "pointwise", "in the domain of before"),
         (

@@ -9,7 +9,9 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
+from hloproof.claims.maps.shared_readings import SharedReading, spelled
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
+from hloproof.models.expressions.expr import Const
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import IndexingMap
 
@@ -35,8 +37,10 @@ def pointwise_difference(before: IndexingMap, after: IndexingMap) -> str | None:
         except UndefinedValue:
             continue
         if one != two:
-            read = {f"{p}{list(e)}": v for (p, e), v in held.items()}
-            at = ", ".join(f"{names.get(n, n)} = {v}" for n, v in {**point, **read}.items()) or "the only point"
+            readings = [(f"h{k}", SharedReading(p, tuple(map(Const, e)))) for k, (p, e) in enumerate(held)]
+            values = {**point, **dict(zip((name for name, _ in readings), held.values(), strict=True))}
+            shown = {**names, **spelled(readings, {}, names)}
+            at = ", ".join(f"{shown.get(n, n)} = {v}" for n, v in values.items()) or "the only point"
             if one is None or two is None:
                 sides = ("before", "after") if two is None else ("after", "before")
                 return f"{at}: in the domain of {sides[0]}, not in that of {sides[1]}"
