@@ -573,3 +573,23 @@ def test_what_is_cut_to_one_value_may_be_read_anywhere(element: str, last: int, 
     found = checked(WHOLE_LINES, OF_WHOLE_LINES.format(element, last))
     assert found.verdict.value == verdict
     assert checked(WHOLE_LINES, OF_WHOLE_LINES.format(element, last), how=How(cross=True)).verdict.value == verdict
+
+
+@pytest.mark.parametrize(
+    ("first", "said", "verdict"),
+    [
+        ("a", "(d0) -> (d0), domain: d0 in [0, 4]", "unknown"),  # each element by itself, as `hloproof indexing` has it
+        ("s", "(d0) -> (d0), domain: d0 in [0, 4]", "refuted"),
+        ("s", "(d0)[s0] -> (s0), domain: d0 in [0, 4], s0 in [0, 4], d0 - s0 in [0, 4]", "proved"),
+    ],
+)
+def test_a_body_may_hand_nothing_from_slice_to_slice(first: str, said: str, verdict: str) -> None:
+    body = "step { a = f32[] parameter(0)\n c = f32[] parameter(1)\n s = f32[] add(a, c)\n"
+    body += f" ROOT t = (f32[], f32[]) tuple({first}, {first.replace('a', 'c')}) }}"
+    scan = "scan(p, q), dimensions={0}, num_carries=1, to_apply=step"
+    found = checked(
+        f"p = f32[5] parameter(0)\nq = f32[] parameter(1)\nROOT r = (f32[5], f32[]) {scan}",
+        f"output-to-input 0 {said}",
+        bodies=body,
+    )
+    assert found.verdict == verdict

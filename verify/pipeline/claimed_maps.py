@@ -82,8 +82,10 @@ def as_defined(
         found = _proved([*in_bounds_parts(about, own, definition.group_size), *owed], ask)
     if definition.kind == "bound" and found.verdict is Verdict.PROVED:
         raise NotModelled(f"only a bound of what {op.opcode} reads is known")
-    # An array that a body ignores is read nowhere; to read a part of one is wrong whatever the body does.
-    if found.verdict is Verdict.REFUTED and not given and ignores_unfollowed(spec.module, instruction):
+    # An array that a body ignores is read nowhere; to read a part of one is wrong whatever the body does. Not so of a
+    # scan, whose body may hand nothing from slice to slice.
+    could_be_less = not given or op.opcode == "scan"
+    if found.verdict is Verdict.REFUTED and could_be_less and ignores_unfollowed(spec.module, instruction):
         return Found(Verdict.UNKNOWN, reason=f"the body of {op.opcode} ignores some of what it is given")
     numbers = {r.operand for r in definition.runtime}
     if found.verdict is Verdict.REFUTED and len({instruction.operands[k] for k in numbers}) < len(numbers):
