@@ -225,6 +225,36 @@ def test_a_number_that_constants_choose_has_a_reciprocal() -> None:
             ask(_rooted(given + "e = f32[2] divide(x, d)"), _rooted(given + product), "real")
 
 
+COMPUTED = {
+    "a product": "k = f32[2] multiply(g, g)",
+    "a negated product": "a = f32[2] multiply(g, g); k = f32[2] negate(a)",
+    "a conversion": "a = f64[2] constant({1e-40, 1e-40}); k = f32[2] convert(a)",
+    "several numbers": "k = f32[2] constant({1, 1e-40})",
+    "two arrays": "a = f32[1] constant({1}); b = f32[1] constant({1e-40}); k = f32[2] concatenate(a, b), "
+    "dimensions={0}",
+    "a function": "k = f32[2] map(g), dimensions={0}, to_apply=square",
+    "the largest": "a = f32[2,1] constant({{1e-40}, {1e-40}}); k = f32[2] reduce(a, n), dimensions={1}, "
+    "to_apply=largest",
+    "a product of choices": "o = f32[2] select(p, s, g); k = f32[2] multiply(o, o)",
+}
+
+
+def test_what_constants_compute_and_choose_has_a_reciprocal() -> None:
+    """A number that is chosen was looked at, and not one that is computed first. What is given from outside, and what
+    constants sum up to, is taken for a number that has one."""
+    lines = (
+        "x = f32[2] parameter(0); y = f32[2] parameter(1); c = f32[2,2] constant({{1, 2}, {4, 5}}); "
+        "n = f32[] constant(0); s = f32[2] reduce(c, n), dimensions={1}, to_apply=sum; t = f32[2] constant({5, 5}); "
+        "p = pred[2] compare(s, t), direction=LT; g = f32[2] constant({1e-20, 1e-20}); "
+    )
+    product = "w = f32[2] constant({1, 1}); i = f32[2] divide(w, d); e = f32[2] multiply(x, i)"
+    given = {"the square of a parameter": "k = f32[2] multiply(y, y)", "a sum": "k = f32[2] copy(s)"}
+    for computed in (COMPUTED | given).values():
+        whole = f"{lines}{computed}; d = f32[2] select(p, s, k); "
+        ask = proved if computed in given.values() else unproved
+        ask(_rooted(whole + "e = f32[2] divide(x, d)"), _rooted(whole + product), "real")
+
+
 def test_a_function_may_give_more_than_what_it_is_applied_to() -> None:
     """Of one that is not elementwise nothing is known."""
     function = "dotted { a = f32[] parameter(0)\n b = f32[1] reshape(a)\n ROOT r = f32[] dot(b, b), " + DOT + "\n}\n"

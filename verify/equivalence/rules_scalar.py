@@ -28,7 +28,18 @@ from hloproof.equivalence.reductions import (
     rounded_factors,
 )
 from hloproof.equivalence.rules_polynomials import linear, ring, seen
-from hloproof.equivalence.terms import SMALLEST_NORMAL, App, Elem, Fold, Term, TermSubstitution, from_value, type_of
+from hloproof.equivalence.terms import (
+    SMALLEST_NORMAL,
+    App,
+    Elem,
+    Fold,
+    Term,
+    TermSubstitution,
+    follows_from_constants,
+    from_value,
+    type_of,
+    value_of,
+)
 from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS
 
 
@@ -57,7 +68,7 @@ def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
 def divides_beyond(divisor: Term, view: View) -> bool:
     """Whether 1 divided by this may be larger than the type holds only where other quotients are: where it is computed
     as a choice, as the sum of weights is that images are resized with, or 1 where it is 0; a subnormal one aside. A
-    number that is chosen has a quotient of its own."""
+    number that is chosen has a quotient of its own, and so has what constants alone compute in any other way."""
     if not isinstance(divisor, App) or divisor.op != "select" or divisor.type not in SMALLEST_NORMAL:
         return False
     return not _chooses_beyond(divisor, view)
@@ -67,7 +78,13 @@ def _chooses_beyond(chosen: Term, view: View) -> bool:
     """Whether a choice, or one among what it chooses from, may give a number without a reciprocal."""
     if isinstance(chosen, App) and chosen.op == "select":
         return any(_chooses_beyond(view(one), view) for one in chosen.args[1:])
-    return has_no_reciprocal(type_of(chosen), chosen)
+    if value_of(chosen) is not None:
+        return has_no_reciprocal(type_of(chosen), chosen)
+    return follows_from_constants(chosen) and not _is_sum(chosen)
+
+
+def _is_sum(chosen: Term) -> bool:
+    return isinstance(chosen, Elem) and chosen.node.head == "reduce" and [n.head for n in chosen.node.bodies] == ["add"]
 
 
 def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
