@@ -135,9 +135,12 @@ def state(layout: str) -> str:
     return f"(s32[], f32[2,3]{layout})"
 
 
-def turning(given: str, left: str, result: str) -> str:
+def counter(given: str) -> str:
+    return f"  s = {state(given)} parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+
+
+def turning(given: str, left: str, result: str, asked: str = "{1,0}") -> str:
     """Three times the negative, in a loop whose parameters, root and result have layouts of their own."""
-    counter = f"  s = {state(given)} parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
     return entry(
         P,
         "z = s32[] constant(0)",
@@ -145,14 +148,14 @@ def turning(given: str, left: str, result: str) -> str:
         f"w = {state(result)} while(t), condition=cond, body=body",
         f"c = f32[2,3]{result} get-tuple-element(w), index=1",
         *LOOKED_AT,
-        before=f"cond {{\n{counter}  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}}\n\n"
-        f"body {{\n{counter}  x = f32[2,3]{given} get-tuple-element(s), index=1\n  o = s32[] constant(1)\n"
+        before=f"cond {{\n{counter(asked)}  n = s32[] constant(3)\n  ROOT r = pred[] compare(i, n), direction=LT\n}}\n"
+        f"body {{\n{counter(given)}  x = f32[2,3]{given} get-tuple-element(s), index=1\n  o = s32[] constant(1)\n"
         f"  j = s32[] add(i, o)\n  y = f32[2,3]{left} negate(x)\n  ROOT r = {state(left)} tuple(j, y)\n}}\n\n",
     )
 
 
-def function(given: str, result: str) -> str:
-    return f"f {{\n  x = f32[2,3]{given} parameter(0)\n  ROOT y = f32[2,3]{result} negate(x)\n}}\n\n"
+def function(given: str, result: str, name: str = "f") -> str:
+    return f"{name} {{\n  x = f32[2,3]{given} parameter(0)\n  ROOT y = f32[2,3]{result} negate(x)\n}}\n\n"
 
 
 HANDED_ON = {
@@ -191,6 +194,12 @@ HANDED_ON = {
         "s = (f32[2,3]{1,0}, u32[], token[]) recv(t), channel_id=1, is_host_transfer=true",
         f"o = (f32[2,3]{a}, token[]) recv-done(s), channel_id=1, is_host_transfer=true",
         f"c = f32[2,3]{a} get-tuple-element(o), index=0",
+    ),
+    "what a copy in flight makes": lambda a: entry(
+        P, f"s = (f32[2,3]{a}, f32[2,3]{{1,0}}, u32[]) copy-start(p)", f"c = f32[2,3]{a} copy-done(s)"
+    ),
+    "what a copy in flight is given": lambda a: entry(
+        P, f"s = (f32[2,3]{{1,0}}, f32[2,3]{a}, u32[]) copy-start(p)", "c = f32[2,3]{1,0} copy-done(s)"
     ),
     "the end of a copy": lambda a: entry(
         P, "s = (f32[2,3]{1,0}, f32[2,3]{1,0}, u32[]) copy-start(p)", f"c = f32[2,3]{a} copy-done(s)"
@@ -238,6 +247,18 @@ HANDED_ON = {
         "c = f32[2,3]{1,0} conditional(i, p), branch_computations={f}",
         before=function(a, "{1,0}"),
     ),
+    "the result of another branch": lambda a: entry(
+        P,
+        "i = s32[] constant(0)",
+        "c = f32[2,3]{1,0} conditional(i, p, p), branch_computations={f, g}",
+        before=function("{1,0}", "{1,0}") + function("{1,0}", a, "g"),
+    ),
+    "the parameter of another branch": lambda a: entry(
+        P,
+        "i = s32[] constant(0)",
+        "c = f32[2,3]{1,0} conditional(i, p, p), branch_computations={f, g}",
+        before=function("{1,0}", "{1,0}") + function(a, "{1,0}", "g"),
+    ),
     "what others send": lambda a: entry(
         P, f"c = f32[2,3]{a} collective-permute(p), source_target_pairs={{{{0,1}}}}"
     ).replace("HloModule m", REPLICAS),
@@ -246,13 +267,20 @@ HANDED_ON = {
         f"s = (f32[2,3]{{1,0}}, f32[2,3]{a}) collective-permute-start(p), source_target_pairs={{{{0,1}}}}",
         f"c = f32[2,3]{a} collective-permute-done(s)",
     ).replace("HloModule m", REPLICAS),
+    "the end of what others send": lambda a: entry(
+        P,
+        f"s = (f32[2,3]{a}, f32[2,3]{{1,0}}) collective-permute-start(p), source_target_pairs={{{{0,1}}}}",
+        f"c = f32[2,3]{a} collective-permute-done(s)",
+    ).replace("HloModule m", REPLICAS),
     "the end of a sum": lambda a: entry(
         P,
         "s = f32[2,3]{1,0} all-reduce-start(p), replica_groups={{0,1}}, to_apply=add",
         f"c = f32[2,3]{a} all-reduce-done(s)",
         before=ADD,
     ).replace("HloModule m", REPLICAS),
-    "the parameters of a loop": lambda a: turning(a, "{1,0}", "{1,0}"),
+    "the parameters of a loop": lambda a: turning(a, "{1,0}", "{1,0}", a),
+    "the parameter of a turn": lambda a: turning(a, "{1,0}", "{1,0}"),
+    "the parameter of a condition": lambda a: turning("{1,0}", "{1,0}", "{1,0}", a),
     "what a turn leaves": lambda a: turning("{1,0}", a, "{1,0}"),
     "the result of a loop": lambda a: turning("{1,0}", "{1,0}", a),
 }
@@ -410,6 +438,81 @@ def test_what_is_owed_is_the_very_layout_that_is_not_there() -> None:
     unproved(owing("{0,1,2}"), owing("{1,0,2}"), "rounding")
     for layout in ("{0,1,2}", "{2,1,0}"):
         proved(owing("{0,1,2}"), owing(layout), "exact")
+
+
+DEMANDS = "operand_layout_constraints={f32[2,3]{1,0}}"
+
+
+def headed(layouts: str, *lines: str) -> str:
+    head = f"HloModule m, entry_computation_layout={{{layouts}}}"
+    return entry(*lines).replace("HloModule m", head)
+
+
+def calling(name: str, layout: str) -> str:
+    return (
+        f"{name} {{\n  a = f32[2,3]{layout} parameter(0)\n"
+        f'  ROOT x = f32[6] custom-call(a), custom_call_target="f", {DEMANDS}\n}}\n\n'
+    )
+
+
+OWED = {
+    "by calls of one name in two functions": lambda a, b: entry(
+        f"p = f32[2,3]{a} parameter(0)",
+        f"q = f32[2,3]{b} parameter(1)",
+        "u = f32[6] call(p), to_apply=g",
+        "v = f32[6] call(q), to_apply=h",
+        "ROOT r = f32[6] subtract(u, v)",
+        before=calling("g", a) + calling("h", b),
+    ),
+    "by two operands of a call": lambda a, b: entry(
+        f"p = f32[2,3]{a} parameter(0)",
+        f"q = f32[2,3]{b} parameter(1)",
+        'ROOT x = f32[6] custom-call(p, q), custom_call_target="f", '
+        "operand_layout_constraints={f32[2,3]{1,0}, f32[2,3]{1,0}}",
+    ),
+    "by two parts of an operand": lambda a, b: entry(
+        f"p = (f32[2,3]{a}, f32[2,3]{b}) parameter(0)",
+        'ROOT x = f32[6] custom-call(p), custom_call_target="f", '
+        "operand_layout_constraints={(f32[2,3]{1,0}, f32[2,3]{1,0})}",
+    ),
+    "by a parameter and the result": lambda a, b: headed(
+        "(f32[2,3]{1,0})->f32[2,3]{1,0}", f"p = f32[2,3]{a} parameter(0)", f"ROOT r = f32[2,3]{b} negate(p)"
+    ),
+    "by two parts of a parameter": lambda a, b: headed(
+        "((f32[2,3]{1,0}, f32[2,3]{1,0}))->f32[2,3]{1,0}",
+        f"p = (f32[2,3]{a}, f32[2,3]{b}) parameter(0)",
+        f"x = f32[2,3]{a} get-tuple-element(p), index=0",
+        "ROOT r = f32[2,3]{1,0} negate(x)",
+    ),
+}
+
+
+@pytest.mark.parametrize("made", OWED.values(), ids=OWED)
+def test_what_is_owed_at_one_place_is_not_owed_at_another(made: Callable[[str, str], str]) -> None:
+    """Of calls in two functions the names were compared, and these may be the same."""
+    rows, columns = "{1,0}", "{0,1}"
+    for before, after in (((columns, rows), (rows, columns)), ((rows, columns), (columns, rows))):
+        unproved(made(*before), made(*after), "rounding")
+        unproved(made(*before), made(columns, columns), "rounding")
+        proved(made(columns, columns), made(*after), "exact")
+
+
+def test_a_layout_that_the_module_after_alone_demands_is_owed_anew() -> None:
+    def owing(layout: str) -> str:
+        lines = "p = f32[2,3,5]{0,1,2} parameter(0)", "ROOT r = f32[2,3,5]{2,1,0} negate(p)"
+        return headed(f"(f32[2,3,5]{layout})->f32[2,3,5]{{2,1,0}}", *lines)
+
+    unproved(owing("{2,1,0}"), owing("{1,2,0}"), "rounding")
+    proved(owing("{2,1,0}"), owing("{0,1,2}"), "exact")
+
+
+def test_a_fusion_anywhere_is_made_after_layouts_are_assigned() -> None:
+    def called(result: str) -> str:
+        inner = f"  x = f32[2,3]{{1,0}} parameter(0)\n  b = f32[2,3]{result} fusion(x), kind=kLoop, calls=f\n"
+        inner = f"g {{\n{inner}  ROOT c = f32[2,3]{{1,0}} copy(b)\n}}\n\n"
+        return entry(P, "ROOT r = f32[2,3]{1,0} call(p), to_apply=g", before=function("{1,0}", "{1,0}") + inner)
+
+    unproved(called("{1,0}"), called("{0,1}"), "rounding")
 
 
 def undemanding(target: str, given: str, result: str, more: str = "") -> str:

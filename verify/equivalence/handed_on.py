@@ -58,7 +58,8 @@ def otherwise(module: Module) -> list[tuple[Any, ...]]:
     for c in module.computations:
         for i in c.instructions:
             pairs = zip(demanded_shapes(i), c.operand_shapes(i), strict=False)
-            found += [(f"operand {number} of {i.opcode} {i.name}", a, b) for number, (a, b) in enumerate(pairs)]
+            who = f"{i.opcode} {i.name} of {c.name}"  # a name is of one instruction in its computation alone
+            found += [(f"operand {number} of {who}", a, b) for number, (a, b) in enumerate(pairs)]
     return [
         (name, number, part, *both)
         for name, a, b in found
