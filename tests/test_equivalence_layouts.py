@@ -515,6 +515,20 @@ def test_a_fusion_anywhere_is_made_after_layouts_are_assigned() -> None:
     unproved(called("{1,0}"), called("{0,1}"), "rounding")
 
 
+def handing(given: str, result: str) -> str:
+    call = 'custom-call(p), custom_call_target="f", called_computations={g}'
+    return entry(P, f"ROOT r = f32[2,3]{{1,0}} {call}", before=function(given, result, "g"))
+
+
+def test_a_function_that_a_call_is_handed_takes_and_gives_bytes() -> None:
+    """Its layouts were no part of the call, which gives it what it was given itself."""
+    rows, columns = "{1,0}", "{0,1}"
+    for other in (handing(columns, rows), handing(rows, columns)):
+        unproved(handing(rows, rows), other, "rounding")
+        unproved(other, handing(rows, rows), "rounding")
+    proved(handing(rows, rows), handing("", ""), "exact")
+
+
 def undemanding(target: str, given: str, result: str, more: str = "") -> str:
     return one(
         "f32[2,3]{1,0}",

@@ -143,8 +143,10 @@ def _shape_key(shape: Shape) -> tuple[Any, ...]:
 
 
 def signature(function: Computation) -> tuple[Any, ...]:
-    """What a function that a call is handed takes and gives: element types, sizes and nesting."""
-    return tuple(_shape_key(p.shape) for p in function.parameters), _shape_key(function.root.shape)
+    """What a function that a call is handed takes and gives: element types, sizes, nesting and layouts. Who applies it
+    hands it bytes."""
+    shapes = *(p.shape for p in function.parameters), function.root.shape
+    return tuple((_shape_key(shape), tuple(layouts_of(shape))) for shape in shapes)
 
 
 def memory_key(i: Instruction, computation: Computation) -> tuple[Any, ...]:
