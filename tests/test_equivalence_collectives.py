@@ -302,6 +302,14 @@ def called(opcode: str, carried: str, result: str) -> Module:
     )
 
 
+def subtracted(carried: str) -> Module:
+    return parse_module(
+        "HloModule m\nf {\n x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n ROOT z = f32[4] subtract(x, y)\n}\n"
+        "ENTRY e {\n p = f32[4] parameter(0)\n q = f32[4] parameter(1)\n"
+        f" s = ({carried}, f32[4], u32[]) call-start(p, q), to_apply=f\n ROOT d = f32[4] call-done(s)\n}}\n"
+    )
+
+
 def test_a_start_names_what_it_is_given() -> None:
     """What lies in flight before the result was read as anything."""
     for right, wrong in (
@@ -314,6 +322,7 @@ def test_a_start_names_what_it_is_given() -> None:
         (called("call", "(f32[4])", "f32[4]"), called("call", "(f32[4])", "f32[5]")),
         (called("async", "(f32[4])", "f32[4]"), called("async", "(f32[5])", "f32[4]")),
         (called("async", "f32[4]", "f32[4]"), called("async", "f32[4]", "(f32[4])")),
+        (subtracted("(f32[4], f32[4])"), subtracted("f32[4]")),
     ):
         assert decide(right, right, "exact").verdict is Verdict.PROVED
         for before, after in ((right, wrong), (wrong, right), (wrong, wrong)):

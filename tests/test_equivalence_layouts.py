@@ -506,6 +506,18 @@ def test_a_layout_that_the_module_after_alone_demands_is_owed_anew() -> None:
     proved(owing("{2,1,0}"), owing("{0,1,2}"), "exact")
 
 
+def test_what_is_owed_is_owed_no_longer_once_layouts_are_assigned() -> None:
+    call = f'ROOT x = f32[6] custom-call(n), custom_call_target="f", {DEMANDS}'
+    fused = "n = f32[2,3]{} fusion(p), kind=kLoop, calls=f"
+
+    def taken(opcode: str, layout: str) -> str:
+        lines = f"p = f32[2,3]{layout} parameter(0)", opcode.format(layout), call
+        return entry(*lines, before=function(layout, layout))
+
+    unproved(taken("n = f32[2,3]{} negate(p)", "{0,1}"), taken(fused, "{0,1}"), "rounding")
+    proved(taken("n = f32[2,3]{} negate(p)", "{0,1}"), taken(fused, "{1,0}"), "exact")
+
+
 def test_a_fusion_anywhere_is_made_after_layouts_are_assigned() -> None:
     def called(result: str) -> str:
         inner = f"  x = f32[2,3]{{1,0}} parameter(0)\n  b = f32[2,3]{result} fusion(x), kind=kLoop, calls=f\n"
@@ -540,9 +552,10 @@ def undemanding(target: str, given: str, result: str, more: str = "") -> str:
 
 def test_a_call_that_demands_no_layout_is_given_the_bytes_that_lie_there() -> None:
     rows, columns = "{1,0}", "{0,1}"
-    for lost in (undemanding("f", columns, rows), undemanding("f", rows, columns)):
-        unproved(undemanding("f", rows, rows), lost, "rounding")
-        proved(undemanding("f", rows, rows), undemanding("f", "", ""), "exact")
+    for target in ("f", "__f"):
+        for lost in (undemanding(target, columns, rows), undemanding(target, rows, columns)):
+            unproved(undemanding(target, rows, rows), lost, "rounding")
+            proved(undemanding(target, rows, rows), undemanding(target, "", ""), "exact")
     # A convolution of cuDNN is told where its arrays' dimensions lie.
     window = ", window={size=1}, dim_labels=bf0_oi0->bf0"
     image = undemanding("__cudnn$convForward", rows, rows, window)

@@ -508,3 +508,12 @@ def test_a_caller_that_keeps_what_it_gives_does_not_have_it_written_over() -> No
         unproved(kept(before), kept(after), "rounding")
     for before, after in ((must, must), ("", may), (must, ""), (must, may)):
         proved(kept(before), kept(after), "exact")
+    whole = ", input_output_alias={ {}: (0, {}, must-alias) }"
+    first, second = (
+        one("f32[4]", "q = f32[4] parameter(1)", "ROOT r = f32[4] add(p, q)").replace(
+            "HloModule m", "HloModule m" + whole.replace("(0", f"({k}")
+        )
+        for k in (0, 1)
+    )
+    unproved(first, second, "rounding")
+    proved(first, first, "exact")
