@@ -35,7 +35,6 @@ from hloproof.equivalence.terms import (
     Fold,
     Term,
     TermSubstitution,
-    follows_from_constants,
     from_value,
     type_of,
     value_of,
@@ -80,7 +79,7 @@ def _chooses_beyond(chosen: Term, view: View) -> bool:
         return any(_chooses_beyond(view(one), view) for one in chosen.args[1:])
     if value_of(chosen) is not None:
         return has_no_reciprocal(type_of(chosen), chosen)
-    return follows_from_constants(chosen) and not _is_sum(chosen)
+    return not _is_sum(chosen)
 
 
 def _is_sum(chosen: Term) -> bool:
