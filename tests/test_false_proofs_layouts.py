@@ -239,6 +239,7 @@ def test_a_formula_without_a_value_is_not_proved(op: str) -> None:
         ("f32[8]{0:E(16)}", "bitcast bf16[8]", Verdict.UNKNOWN),
         ("s4[8]{0:E(3)}", "bytes 3", Verdict.UNKNOWN),
         ("s4[8]{0:E(4)}", "bytes 4", Verdict.PROVED),
+        ("s8[8]{0:E(4)}", "bytes 4", Verdict.UNKNOWN),
         ("pred[8]{0:E(1)}", "bytes 1", Verdict.PROVED),
         ("f32[8]{0:D(D~)}", "bytes 32", Verdict.UNKNOWN),
         ("f32[8]{0:D(D)}", "bytes 32", Verdict.PROVED),
