@@ -6,6 +6,8 @@ import pytest
 
 from hloproof.claims.asynchronous import CLAIMS, judge
 from hloproof.models.hlo.parser import parse_module
+from hloproof.pipeline.driver import check_hlo
+from hloproof.pipeline.options import Options
 
 OP = "c { x = f32[8] parameter(0) ROOT y = f32[4] slice(x), slice={[0:4]} }\n"
 TWO = "two { x = f32[8] parameter(0) y = f32[8] parameter(1) ROOT z = f32[8] add(x, y) }\n"
@@ -317,6 +319,17 @@ PLANTED = [
         text(P, PIN, WRITE + ", output_to_operand_aliasing={{}: (0, {})}", UNPIN),
     ),
 ]
+
+
+def test_who_takes_a_buffer_owes_an_alias_wherever_it_stands() -> None:
+    """Also where nothing else concerns these claims: no call gives a buffer, nothing is in flight or scheduled."""
+    taken = text("p = b(f32[8]) parameter(0)", UNPIN.replace("(w)", "(p)"))
+    untold = taken.replace(", output_to_operand_aliasing={{}: (0, {})}", "")
+    for source, wrong in ((untold, {"u"}), (taken, set())):
+        (module,) = check_hlo(source, Options()).files[0].modules
+        owed = [(i.instruction.name, c.verdict.value) for i in module.instructions for c in i.own]
+        assert {name for name, verdict in owed if verdict == "refuted"} == wrong
+        assert {name for name, _ in owed} == {"p", "u"}
 
 
 def refuted(source: str, layout_sensitive: bool, *named: str) -> dict[str, str]:

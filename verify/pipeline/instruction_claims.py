@@ -9,6 +9,7 @@ from typing import Final
 from hloproof.claims.asynchronous import judge
 from hloproof.claims.asynchronous.judgement import by_instruction
 from hloproof.engines.door import How
+from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.async_sugar import desugar, has_sugar
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, AttributeValue, ComputationRef
@@ -182,10 +183,9 @@ def _concerned(module: Module) -> bool:
     """Some instruction is asynchronous, of buffer type or declared to alias an operand, or the order of the text is a
     schedule, in which buffers are reused; most modules are none of these, and need no value flow."""
     return module.attributes.flag("is_scheduled") or any(
-        i.opcode.endswith(("-start", "-update", "-done"))
-        or i.opcode in ("send", "recv")
+        link_of(i.opcode) is not None
         or "output_to_operand_aliasing" in i.attributes
-        or (i.opcode == "custom-call" and any(isinstance(s, BufferShape) for _, s in leaves(i.shape)))
+        or any(isinstance(s, BufferShape) for _, s in leaves(i.shape))
         for c in module.computations
         for i in c.instructions
     )
