@@ -338,6 +338,14 @@ def refuted(source: str, layout_sensitive: bool, *named: str) -> dict[str, str]:
     return {j.claim: j.problem for j in found if j.problem is not None}
 
 
+@pytest.mark.parametrize("hands_on", ["opt-barrier(s)", 'domain(s), domain={kind="sharding"}'])
+def test_a_chain_goes_on_through_what_hands_it_on(hands_on: str) -> None:
+    held = f"h = (f32[8], f32[8], u32[]) {hands_on}"
+    assert refuted(text(P, COPY, held, "d = f32[8] copy-done(h)"), True) == {}
+    twice = text(P, COPY, held, "d = f32[8] copy-done(h)", "e = f32[8] copy-done(s)", "a = f32[8] add(d, e)")
+    assert set(refuted(twice, True)) == {"async-chain"}
+
+
 @pytest.mark.parametrize(("claim", "broken", "repaired"), [p[1:] for p in PLANTED], ids=[p[0] for p in PLANTED])
 def test_planted_violation_is_refuted_and_its_repair_is_not(claim: str, broken: str, repaired: str) -> None:
     assert claim in refuted(broken, True)

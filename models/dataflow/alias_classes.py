@@ -22,9 +22,10 @@ from hloproof.models.dataflow.in_place import fused_in_place, in_place_operand
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.opcodes import HANDS_ON
 from hloproof.models.hlo.shape import Shape, ShapeIndex, TupleShape
 
-_PASS_ON: Final = frozenset({"bitcast", "opt-barrier", "domain"})
+_PASS_ON: Final = HANDS_ON | {"bitcast"}
 
 
 def positions(shape: Shape, index: ShapeIndex = ()) -> Iterator[ShapeIndex]:

@@ -9,6 +9,7 @@ from hloproof.models.dataflow.alias_classes import Buffers, positions, shape_at
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.opcodes import IN_STEPS
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex, TupleShape
 
 
@@ -43,7 +44,7 @@ class Callees:
         """The computations whose result stands at a spot: each with where its parameters lie, and the position in its
         root."""
         i, at = self.computation.by_name[spot[0]], spot[1]
-        if i.opcode in ("call", "while", "conditional"):
+        if i.opcode in IN_STEPS:
             asked = called(i, "condition") if i.opcode == "while" else None
             return [(body, [(o, ()) for o in operands], at) for body, operands in self.bodies(i) if body != asked]
         link = link_of(i.opcode)

@@ -16,6 +16,7 @@ from hloproof.models.dataflow.alias_classes import positions, shape_at
 from hloproof.models.dataflow.async_chain import AsyncChains, Link
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.dataflow.versions import LocalBuffers
+from hloproof.models.hlo.opcodes import IN_STEPS
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
 
 _OUTPUT: Final[dict[str, ShapeIndex | None]] = {
@@ -109,7 +110,7 @@ def _openings(chains: AsyncChains, members: tuple[HloPosition, ...]) -> Iterator
         if role == "start" or (role == "update" and len(chains.flow.instruction(member).operands) > 1):
             yield member
     for place in _arrivals(chains, members):
-        if chains.flow.instruction(place).opcode in ("parameter", "while", "call", "conditional"):
+        if chains.flow.instruction(place).opcode in IN_STEPS | {"parameter"}:
             yield place
 
 
@@ -135,7 +136,7 @@ def _closings(
                         seen.add((user.name, ()))
                         stack.append((user.name, ()))
                 continue
-            if user.opcode in ("while", "call", "conditional"):
+            if user.opcode in IN_STEPS:
                 closings.setdefault(user.name)
                 continue
             for target in chains.flow.targets(HloPosition(computation.name, name, at)):

@@ -12,6 +12,7 @@ from hloproof.models.dataflow.callees import Callees
 from hloproof.models.dataflow.in_place import Pair, fused_in_place, in_place_operand
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.opcodes import IN_STEPS
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
 
 ReplacedParts = dict[ShapeIndex, tuple[Spot, bool]]
@@ -52,7 +53,7 @@ class Updates:
         if i.opcode != "sort":
             for output, n, index in in_place_operand(i) + fused_in_place(self._module, i):
                 pair(output, i.operands[n], index, True)
-        if i.opcode in ("call", "while", "conditional"):
+        if i.opcode in IN_STEPS:
             self._through_bodies(i, out)
         link = link_of(i.opcode)
         if link is not None and link.role == "start" and link.form != "explicit":

@@ -2,7 +2,7 @@
 
 A place is a position in the tuple tree of one instruction's result. An instruction forwards a place when the value
 there is, element for element and buffer for buffer, the value of another place: get-tuple-element, tuple, opt-barrier,
-copy, add-dependency, while, call, fusion, conditional, a computation's parameters, and async-done.
+domain, copy, add-dependency, while, call, fusion, conditional, a computation's parameters, and async-done.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Final
 
 from hloproof.models.hlo.attributes import ComputationRef
 from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.opcodes import HANDS_ON
 from hloproof.models.hlo.shape import ShapeIndex
 
 
@@ -29,7 +30,7 @@ class HloPosition:
         return self.instruction + ("{" + ",".join(map(str, self.index)) + "}" if self.index else "")
 
 
-_PASS_ON: Final = frozenset({"opt-barrier", "copy", "add-dependency"})
+_PASS_ON: Final = HANDS_ON | {"copy", "add-dependency"}
 _BRANCH_FIRST: Final = 1
 """Operand number of a conditional's first branch argument; operand 0 selects."""
 

@@ -22,21 +22,18 @@ from hloproof.models.dataflow.equal_parts import EqualParts, equal_parts
 from hloproof.models.dataflow.updates import Updates
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.opcodes import HANDS_ON, IN_STEPS
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
 
-PASS_ON: Final = frozenset(
-    {
-        "tuple",
-        "get-tuple-element",
-        "bitcast",
-        "opt-barrier",
-        "add-dependency",
-        "after-all",
-        "domain",
-        "parameter",
-        "get-dimension-size",
-    }
-)
+PASS_ON: Final = HANDS_ON | {
+    "tuple",
+    "get-tuple-element",
+    "bitcast",
+    "add-dependency",
+    "after-all",
+    "parameter",
+    "get-dimension-size",
+}
 """Instructions that touch no element of their operands."""
 _NOTHING: Final = Access()
 
@@ -111,7 +108,7 @@ class LocalBuffers:
                 continue
             # Before what the link before had: of a result that was bound earlier an update may tell where it lies.
             kept = self._passed_on(i, spot)
-            if kept is None and i.opcode not in ("call", "while", "conditional", "parameter"):
+            if kept is None and i.opcode not in IN_STEPS | {"parameter"}:
                 local = [
                     s
                     for s in sources.get(HloPosition(self.computation.name, *spot), ())
@@ -204,7 +201,7 @@ class LocalBuffers:
             # What an operation in flight has written is no longer what it was given.
             summary = self.summaries[body]
             written = summary.accesses.get(summary.passes[at], _NOTHING).writer is not None
-            if written and i.opcode not in ("call", "while", "conditional"):
+            if written and i.opcode not in IN_STEPS:
                 return None
             found.add(self.version.get(handed, handed))
         # All branches must hand back the same version; which of them runs is not known.
@@ -221,7 +218,7 @@ class LocalBuffers:
         # The first operand is the chain itself; what is bound here are the others.
         if link is not None and link.role == "update":
             return [spot for name in i.operands[1:] for spot in self.leaves(name)]
-        if i.opcode in ("call", "while", "conditional"):
+        if i.opcode in IN_STEPS:
             out: list[Spot] = []
             for body, operands in self.callees.bodies(i):
                 summary = self.summaries.get(body)
@@ -340,7 +337,7 @@ def local_buffers(buffers: Buffers, shares: bool) -> dict[str, LocalBuffers]:
             here = HloPosition(name, i.name)
             begun = (here, *sorted(buffers.chains.starts.get(here, ())))
             runs = tuple(buffers.chains.runs(buffers.chains.flow.instruction(start)) or "" for start in begun)
-            callees = i.attributes.computations() if i.opcode in ("call", "while", "conditional") else runs
+            callees = i.attributes.computations() if i.opcode in IN_STEPS else runs
             stack.extend((callee, False) for callee in callees if callee not in wanted)
     out: dict[str, LocalBuffers] = {}
     summaries: dict[str, Summary] = {}

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.attributes import Attributes, AttributeValue, Quoted, Word
 from hloproof.models.hlo.module import Instruction, Module
+from hloproof.models.hlo.opcodes import COLLECTIVES, IN_STEPS
 from hloproof.models.hlo.shape import leaves
 from hloproof.models.hlo.text.lexer import Scanner
 
@@ -80,11 +81,9 @@ call | silent | composite.* | the name of what the call stands for
 """The same of `frontend_attributes`; `*` at the end of a name stands for any rest."""
 
 _SLICES: Final = frozenset({"slice", "dynamic-slice", "dynamic-update-slice", "fusion", "copy", "copy-start"})
-_COLLECTIVE: Final = re.compile(
-    r"(all-gather|all-reduce|all-to-all|ragged-all-to-all|reduce-scatter|collective-permute|collective-broadcast"
-    r"|send|recv|async)(-start|-update|-done)?"
-)
-_ASYNCHRONOUS: Final = re.compile(r".*-(start|update|done)")
+_TOGETHER: Final = COLLECTIVES | {"send", "recv", "async"}
+"""What devices do together, or may do in flight."""
+_ASYNCHRONOUS: Final = re.compile(r"(.*)-(start|update|done)")
 
 _CALLS: Final = frozenset({"custom-call"})
 """What is written beside a call of a library is part of what is called."""
@@ -106,7 +105,7 @@ class NamesRow:
             case "*":
                 return True
             case "@collective":
-                return _COLLECTIVE.fullmatch(opcode) is not None
+                return _is_together(opcode)
             case "@asynchronous":
                 return _ASYNCHRONOUS.fullmatch(opcode) is not None
             case "@permute":
@@ -116,6 +115,11 @@ class NamesRow:
             case "@slice":
                 return opcode in _SLICES
         return opcode == self.opcodes
+
+
+def _is_together(opcode: str) -> bool:
+    link = _ASYNCHRONOUS.fullmatch(opcode)
+    return (opcode if link is None else link[1]) in _TOGETHER
 
 
 def rows_of(table: str) -> tuple[NamesRow, ...]:
@@ -164,9 +168,6 @@ def unknown_beside(i: Instruction) -> tuple[str, ...]:
     return tuple(f"{b.name} of {i.opcode}" for b in beside(i) if b.kind == "unknown")
 
 
-_RUNS_OTHERS: Final = frozenset({"while", "conditional", "call"})
-
-
 def unknown_of_order(module: Module) -> frozenset[str]:
     """What is not known beside operations of which others wait: those that are not over when the next one begins, that
     devices do together, or that run other computations. Nobody can say when such an operation is over, and what it
@@ -175,7 +176,7 @@ def unknown_of_order(module: Module) -> frozenset[str]:
         name
         for c in module.computations
         for i in c.instructions
-        if i.opcode in _RUNS_OTHERS or _COLLECTIVE.fullmatch(i.opcode) or _ASYNCHRONOUS.fullmatch(i.opcode)
+        if i.opcode in IN_STEPS or _is_together(i.opcode) or _ASYNCHRONOUS.fullmatch(i.opcode)
         for name in unknown_beside(i)
     )
 

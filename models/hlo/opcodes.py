@@ -182,6 +182,11 @@ FIRST_CLASS: Final = frozenset(n.removesuffix("-start") for n in FIRST_CLASS_PAI
 """Opcodes with asynchronous opcodes of their own."""
 COMPOSED: Final = having("composed")
 """Opcodes whose meaning is that of the computations they call."""
+IN_STEPS: Final = COMPOSED - having("link") - {"fusion"}
+"""Those that run the instructions of their computations one after the other in their own place in the order: a fusion
+is one step, and what is in flight runs beside the order."""
+HANDS_ON: Final = having("hands-on")
+"""Opcodes that give their first operand, tuple tree and buffers and all."""
 
 _SUFFIXES: Final = ("-start", "-update", "-done")
 _OWN_LINKS: Final = having("own")

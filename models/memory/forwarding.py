@@ -15,14 +15,13 @@ from typing import Final, Literal
 from hloproof.models.dataflow.async_chain import AsyncChains, link_of
 from hloproof.models.dataflow.value_flow import branches, called
 from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.opcodes import HANDS_ON, IN_STEPS
 from hloproof.models.hlo.shape import Shape, ShapeIndex, TupleShape
 from hloproof.models.memory.assignment import Key
 
-PASS_ON: Final = frozenset(
-    {"bitcast", "opt-barrier", "optimization-barrier", "add-dependency", "domain", "set-dimension-size"}
-)
+PASS_ON: Final = HANDS_ON | {"bitcast", "add-dependency", "set-dimension-size"}
 """The result is the first operand, tuple tree and all."""
-CALLS: Final = frozenset({"while", "conditional", "call"})
+CALLS: Final = IN_STEPS
 """What runs other computations in its place in the order."""
 
 _Kind = Literal["makes", "forwards", "merges"]

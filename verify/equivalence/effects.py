@@ -16,6 +16,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.async_syntax import step_of
 from hloproof.models.hlo.attributes import Word
 from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.opcodes import HANDS_ON
 
 Numbers = frozenset[int]
 """Effects by their place in the text."""
@@ -108,7 +109,7 @@ def _of_marks(marked: Earlier, now: Sequence[Earlier]) -> Earlier:
     return Earlier(found(marked.all), found(marked.told))
 
 
-HANDED_ON: Final = frozenset({"copy", "opt-barrier", "domain", "copy-done", "all-reduce-done", "add-dependency"})
+HANDED_ON: Final = HANDS_ON | {"copy", "copy-done", "all-reduce-done", "add-dependency"}
 """Instructions that give their first operand, part by part."""
 
 

@@ -20,10 +20,10 @@ from hloproof.equivalence.meaning import EFFECTS, demanded_shapes, layouts_of
 from hloproof.models.dataflow.value_flow import branches, called
 from hloproof.models.hlo.async_syntax import step_of
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.opcodes import COLLECTIVES, FIRST_CLASS_PAIRS
+from hloproof.models.hlo.opcodes import COLLECTIVES, FIRST_CLASS_PAIRS, HANDS_ON
 from hloproof.models.hlo.shape import Shape, TupleShape
 
-_FIRST: Final = frozenset({"opt-barrier", "domain", "add-dependency", "all-reduce-done"})
+_FIRST: Final = HANDS_ON | {"add-dependency", "all-reduce-done"}
 """Give their first operand."""
 _RESULT: Final = {"copy-done": 0, "all-gather-done": 1, "collective-permute-done": 1}
 """Give this part of what is in flight."""

@@ -13,6 +13,7 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from hloproof.models.errors import InputError
+from hloproof.models.hlo.opcodes import COLLECTIVES, IN_STEPS
 from hloproof.models.hlo.proto.attributes import attributes
 from hloproof.models.hlo.proto.forms import braces, frontend_attributes, plain
 from hloproof.models.hlo.proto.literals import literal_text
@@ -22,12 +23,7 @@ from hloproof.models.hlo.proto.wire import Message, read
 from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
 from hloproof.models.hlo.text.shapes import print_shape
 
-_DEVICES: Final = frozenset(
-    "all-gather all-gather-start all-reduce all-reduce-start all-to-all collective-broadcast collective-permute "
-    "collective-permute-start partition-id ragged-all-to-all reduce-scatter replica-id send recv".split()
-)
-_IN_STEPS: Final = frozenset({"while", "conditional", "call"})
-"""What calls computations whose instructions are run one after the other, where there is a schedule."""
+_DEVICES: Final = COLLECTIVES | {"partition-id", "replica-id", "send", "recv"}
 _ALIAS: Final = {0: "may-alias", 1: "may-alias", 2: "must-alias"}
 
 
@@ -78,7 +74,7 @@ def _orders(m: Message, names: dict[int, str]) -> dict[int, Sequence[int]]:
     found = {
         s.get("computation", 0): s.get("order", {}).get("ids", []) for s in m.get("schedule", {}).get("sequences", [])
     }
-    called = (i for c in m["computations"] for i in c.get("instructions", []) if i["opcode"] in _IN_STEPS)
+    called = (i for c in m["computations"] for i in c.get("instructions", []) if i["opcode"] in IN_STEPS)
     for number in (m.get("entry_id", 0), *(k for i in called for k in i.get("called", []))):
         if number not in found:
             raise ValueError(f"the schedule leaves out {names.get(number, number)}")

@@ -11,10 +11,11 @@ from hloproof.claims.asynchronous.judgement import Context, Judgement, judged
 from hloproof.models.dataflow.async_chain import AsyncChains
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.opcodes import HANDS_ON
 from hloproof.models.hlo.shape import BufferShape, leaves
 from hloproof.models.hlo.text.shapes import print_shape
 
-_FORWARDS: Final = frozenset({"tuple", "get-tuple-element", "opt-barrier", "parameter"})
+_FORWARDS: Final = HANDS_ON | {"tuple", "get-tuple-element", "parameter"}
 
 
 def buffer_alias(context: Context) -> Iterator[Judgement]:

@@ -11,12 +11,13 @@ from hloproof.models.hlo.attributes import ReplicaGroups, Word
 from hloproof.models.hlo.beside import unknown_beside
 from hloproof.models.hlo.between_devices import part_of, parting
 from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.opcodes import IN_STEPS
 from hloproof.models.hlo.shape import leaves
 
 _ALIKE: Final = frozenset({"all-reduce", "all-gather", "copy"})
 """What gives all devices that give it one operand one result, where their groups are of one size, in flight, too. A
 broadcast gives zeros to those that stand in no group."""
-_FOLLOWED: Final = frozenset({"while", "conditional", "call", "fusion"})
+_FOLLOWED: Final = IN_STEPS | {"fusion"}
 """What hands back what its computations do."""
 _FUNCTIONS: Final = parting("function") | _ALIKE | _FOLLOWED | {"after-all", "add-dependency"}
 """What gives every device the same result for the same operands, as the table says; of all others nothing is known."""

@@ -18,6 +18,7 @@ from hloproof.models.dataflow.in_flight import Flight, flights
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.dataflow.versions import PASS_ON, LocalBuffers, local_buffers
 from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.opcodes import IN_STEPS
 from hloproof.models.hlo.shape import ShapeIndex
 
 
@@ -157,7 +158,7 @@ def _crosses(through: _Through, local: LocalBuffers, flight: Flight, name: str, 
     """A loop, call or conditional that the operation is in flight through, from before to after it: the very version is
     still held behind it. What it writes it writes during the flight, though it ends one part of it and opens the
     next. What is wrong with that inside shows there only where every caller hands over the same."""
-    if name not in flight.closings or local.computation.by_name[name].opcode not in ("while", "call", "conditional"):
+    if name not in flight.closings or local.computation.by_name[name].opcode not in IN_STEPS:
         return False
     after = through.get((flight.computation, flight.start, name))
     return after is not None and any(

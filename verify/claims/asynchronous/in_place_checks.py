@@ -30,7 +30,7 @@ from hloproof.models.dataflow.versions import PASS_ON
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.opcodes import ELEMENTWISE
+from hloproof.models.hlo.opcodes import ELEMENTWISE, IN_STEPS
 from hloproof.models.hlo.shape import ArrayShape, Shape, ShapeIndex, TupleShape
 from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
@@ -46,7 +46,7 @@ OWN_ARRAY = "what is updated is computed inside of the fusion, so it is not an o
 _HELD = 2
 """A start returns its operands and its result, and contexts after them."""
 _SAME_POSITIONS = frozenset({"bitcast", "reshape"})
-_JUDGED_INSIDE = PASS_ON | {"while", "call", "conditional", "async"}
+_JUDGED_INSIDE = PASS_ON | IN_STEPS | {"async"}
 _ONE_BY_ONE = frozenset({"all-reduce", "sort"})
 """Result k may lie where operand k lay, and XLA's runtimes work there; of these a sort begins with copies to there."""
 _BY_ELEMENTS = ELEMENTWISE | _ONE_BY_ONE | {"copy", "bitcast-convert"}

@@ -18,6 +18,7 @@ from hloproof.models.dataflow.async_chain import Link, link_of
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.dataflow.versions import LocalBuffers
 from hloproof.models.hlo.module import Instruction
+from hloproof.models.hlo.opcodes import IN_STEPS
 from hloproof.models.hlo.shape import ShapeIndex
 
 _Key = tuple[int, ShapeIndex]
@@ -54,7 +55,7 @@ def shared_arguments(local: LocalBuffers, orders_of: _OrdersOf) -> Iterator[Judg
 
 def _laid_otherwise(local: LocalBuffers, i: Instruction) -> str | None:
     """What a loop, branch or call is handed, and hands back, lies in one buffer on both sides, and so in one layout."""
-    for body, given in local.callees.bodies(i) if i.opcode in ("call", "while", "conditional") else ():
+    for body, given in local.callees.bodies(i) if i.opcode in IN_STEPS else ():
         inner = local.module.by_name[body]
         shapes = [local.computation.by_name[name].shape for name in given]
         pairs = list(zip(shapes, (p.shape for p in inner.parameters), strict=False))
@@ -65,7 +66,7 @@ def _laid_otherwise(local: LocalBuffers, i: Instruction) -> str | None:
     return None
 
 
-_JUDGED_ELSEWHERE: Final = frozenset({"call", "while", "conditional", "fusion"})
+_JUDGED_ELSEWHERE: Final = IN_STEPS | {"fusion"}
 """What runs a computation: above, and in hazard-in-place."""
 _ELEMENT_BY_ELEMENT: Final = frozenset({"dynamic-update-slice"})
 """An update of an array by that very array, all of it: each element is written over itself."""
