@@ -15,6 +15,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, DevicePairs, Quoted, ReplicaGroups, Word
 from hloproof.models.hlo.beside import frontend_entries
 from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.opcodes import having
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, BufferShape, Layout, Shape, TupleShape
 from hloproof.models.hlo.text.lexer import Scanner
 from hloproof.models.hlo.text.shapes import print_shape, read_shape
@@ -39,7 +40,14 @@ _IGNORED: Final = (NON_SEMANTIC | PROMISES) | {
 }
 
 
-SHAPED: Final = frozenset({"custom-call", "infeed", "recv", "rng-bit-generator"})
+_OF_CALLS: Final = frozenset({"backend_config", "frontend_attributes", "sharding"})
+"""Attributes that take part in the meaning of a custom call."""
+
+_OPAQUE: Final = having("opaque")
+_SILENT: Final = NON_SEMANTIC - _OF_CALLS - {ACCURACY}
+"""Attributes that say nothing even where nobody knows what an operation computes."""
+
+SHAPED: Final = _OPAQUE | {"custom-call", "infeed", "recv", "rng-bit-generator"}
 """Operations of which the shapes of all results say something that operands and attributes do not: how much is read,
 or made. A result that is left out of a module is part of the operation still."""
 
@@ -51,9 +59,6 @@ _PEERS: Final = frozenset({"send", "recv", "send-done", "recv-done"})
 
 _OUTSIDE: Final = _PEERS | {"infeed", "outfeed"}
 """Operations that are done by the devices that their sharding names."""
-
-_OF_CALLS: Final = frozenset({"backend_config", "frontend_attributes", "sharding"})
-"""Attributes that take part in the meaning of a custom call."""
 
 
 OF_DEVICES: Final = ("replica_groups", "source_target_pairs", "channel_id", "use_global_device_ids", "mode")
@@ -77,7 +82,10 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
     for name, value in i.attributes.pairs:
         if name == "literal" and "..." in _text(value):
             raise NotModelled(f"{i.opcode} {i.name}, whose literal is left out")
-        if name == "channel_id":
+        if opcode in _OPAQUE:  # what is said of it in any words may be what it computes
+            if name not in _SILENT:
+                out.append((name, "computation" if isinstance(value, ComputationRef) else repr(value)))
+        elif name == "channel_id":
             # A number without meaning of its own, but for peers that have to name the same one.
             out.append((name, _plain(value) if opcode in _PEERS else True))
         elif opcode in _PEERS and name == "frontend_attributes":
