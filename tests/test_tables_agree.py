@@ -78,7 +78,12 @@ SAME: dict[str, tuple[Table, Table, Said, Said]] = {
         {"copy": "may lay out anew", "copy-done": "gives a part of what it is given, as do two others"},
         {},
     ),
-    "handed on between devices": (device_events._HANDED_ON, value_flow._PASS_ON, {}, {}),
+    "handed on between devices": (
+        device_events._HANDED_ON,
+        value_flow._PASS_ON,
+        {},
+        {"domain": "what devices do where another sharding begins is not said"},
+    ),
     "computations in steps, and fusions": (device_choices._FOLLOWED, IN_STEPS, {"fusion": "is followed as well"}, {}),
     "judged where they are run": (shared_arguments._JUDGED_ELSEWHERE, device_choices._FOLLOWED, {}, {}),
     "runs its computations": (

@@ -17,7 +17,6 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.beside import unknown_beside
 from hloproof.models.hlo.between_devices import not_known, part_of, parting, said_of_transfer
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.opcodes import HANDS_ON
 from hloproof.models.hlo.shape import ShapeIndex
 from hloproof.models.indexing.composition.known_scalars import KnownScalars
 from hloproof.models.indexing.composition.trip_count import known_turns
@@ -29,7 +28,8 @@ Held = Mapping[ShapeIndex, tuple[int, ...]]
 TRANSFERS: Final = ("send", "recv")
 _EXCHANGES: Final = parting("all", "first")
 """Operations that wait for devices of their group."""
-_HANDED_ON: Final = HANDS_ON | {"copy", "add-dependency"}
+_HANDED_ON: Final = frozenset({"opt-barrier", "copy", "add-dependency"})
+"""Not through a domain, where another sharding begins: what devices do there is not said."""
 _MOST_EVENTS: Final = 5000
 _SAID_OF_DEVICES: Final = "_xla_send_recv_source_target_pairs"
 _PAIR: Final = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
