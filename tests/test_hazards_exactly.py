@@ -1,0 +1,150 @@
+"""What narrows the claims on buffers: without it each of these modules would get a wrong verdict."""
+
+from __future__ import annotations
+
+import pytest
+
+from hloproof.claims.asynchronous import judge
+from hloproof.models.hlo.parser import parse_module
+from hloproof.results.verdict import Verdict
+
+SCHEDULED = "HloModule m, is_scheduled=true"
+TURNS = """cond {
+  x = f32[8] parameter(0)
+  ROOT more = pred[] constant(false)
+}
+body {
+  x = f32[8] parameter(0)
+  u = f32[2] constant({1, 2})
+  i = s32[] constant(0)
+  ROOT o = f32[8] dynamic-update-slice(x, u, i)
+}
+"""
+
+TABLE = """HloModule m, is_scheduled=true
+ENTRY e {{
+  p = f32[8] parameter(0)
+  u = f32[2] parameter(1)
+  i = s32[] parameter(2)
+  a = f32[8] negate(p)
+  b = f32[8] exponential(p)
+  t = (f32[8], f32[8]) tuple(a, b)
+  w = f32[8] dynamic-update-slice(a, u, i)
+  c = (f32[8], f32[8]) copy(t)
+  g = f32[8] get-tuple-element(c), index={}
+  ROOT r = f32[8] add(g, w)
+}}
+"""
+"""A copy of a tuple takes its table: only what is read behind it must have stayed what it was."""
+
+CHOSEN = """HloModule m
+one {{
+  a = (f32[8], f32[8]) parameter(0)
+  ROOT x = f32[8] get-tuple-element(a), index=0
+}}
+two {{
+  a = (f32[8], f32[8]) parameter(0)
+  ROOT x = f32[8] get-tuple-element(a), index=1
+}}
+ENTRY e {{
+  p = f32[8] parameter(0)
+  q = f32[8] parameter(1)
+  o = f32[8] parameter(2)
+  which = pred[] parameter(3)
+  s = (f32[8], f32[8], u32[]) copy-start(p)
+  part = f32[8] get-tuple-element(s), index={}
+  t = (f32[8], f32[8]) tuple(part, q)
+  v = (f32[8], f32[8]) tuple(o, q)
+  c = f32[8] conditional(which, t, v), true_computation=one, false_computation=two
+  d = f32[8] copy-done(s), control-predecessors={{c}}
+  ROOT r = f32[8] add(c, d)
+}}
+"""
+"""Branches that touch nothing and hand on different arrays: what is chosen is read there, in flight or not."""
+
+GIVEN_AWAY = """HloModule m, is_scheduled=true, input_output_alias={{ {{}}: (0, {{}}, may-alias) }}
+f {{
+  p = f32[8] parameter(0)
+  u = f32[2] parameter(1)
+  i = s32[] parameter(2)
+  first = f32[8] negate(p)
+  w = f32[8] dynamic-update-slice(p, u, i)
+  then = f32[8] negate({})
+  ROOT r = f32[8] add(then, w)
+}}
+ENTRY e {{
+  p = f32[8] parameter(0)
+  u = f32[2] parameter(1)
+  i = s32[] parameter(2)
+  ROOT r = f32[8] call(p, u, i), to_apply=f
+}}
+"""
+"""The caller of the program gives away a parameter of the entry, not the one that another computation calls so."""
+
+FIRST_STATE = f"""{SCHEDULED}
+f {{{{
+  ROOT c = f32[8] constant({{{{...}}}})
+}}}}
+{TURNS.replace("{", "{{").replace("}", "}}")}
+ENTRY e {{{{
+  c = f32[8] {{}}
+  ROOT w = f32[8] while(c), condition=cond, body=body
+}}}}
+"""
+"""The text around a loop shows that its first state is a constant, or a call, whatever the constant is called there."""
+
+AFTERWARDS = f"""{SCHEDULED}
+{TURNS.replace("{", "{{").replace("}", "}}")}
+ENTRY e {{{{
+  c = f32[8] constant({{{{...}}}})
+  u = f32[2] parameter(0)
+  i = s32[] parameter(1)
+  w = f32[8] while(c), condition=cond, body=body
+  ROOT d = f32[8] dynamic-update-slice({{}}, u, i)
+}}}}
+"""
+"""The constant that a loop begins with stands for its value: what the loop gives may be written, and it may not."""
+
+NAMESAKE = """HloModule m, is_scheduled=true, input_output_alias={{ {{0}}: (0, {{}}, may-alias) }}
+f {{
+  k = f32[8] constant({{...}})
+  n = f32[8] negate(k)
+  ROOT r = (f32[8], f32[8]) tuple(k, n)
+}}
+ENTRY e {{
+  p = f32[8] parameter(0)
+  c = (f32[8], f32[8]) call(), to_apply=f
+  k = f32[8] get-tuple-element(c), index=0
+  n = f32[8] get-tuple-element(c), index=1
+  ROOT r = (f32[8]) tuple({})
+}}
+"""
+"""The module says where the entry's result lies, not where the result of another computation does whose root has the
+same name."""
+
+CASES = {
+    "a copy of a tuple": (TABLE, "0", "1", {("hazard-overwrite", "e.a")}),
+    "a choice among arrays": (CHOSEN, "0", "1", {("hazard-output", "e.s")}),
+    "a parameter that is called as one that is given away": (GIVEN_AWAY, "p", "first", {("hazard-overwrite", "f.p")}),
+    "a constant that is called as what hands it back": (
+        FIRST_STATE,
+        "call(), to_apply=f",
+        "constant({...})",
+        {("hazard-constant", "e.w")},
+    ),
+    "what a loop gives that began with a constant": (AFTERWARDS, "c", "w", {("hazard-constant", "e.d")}),
+    "a root that is called as the entry's": (NAMESAKE, "k", "n", {("hazard-constant", "e.r")}),
+}
+
+
+def _not_proved(text: str) -> set[tuple[str, str]]:
+    judgements = list(judge(parse_module(text), lambda claim: True, lambda claim: False))
+    open_ = [j for j in judgements if j.found.verdict is not Verdict.PROVED]
+    assert all(j.problem is not None for j in open_), open_
+    return {(j.claim, f"{j.place.computation}.{j.place.instruction}") for j in open_}
+
+
+@pytest.mark.parametrize(("text", "broken", "sound", "claims"), CASES.values(), ids=CASES)
+def test_just_what_is_wrong_is_refuted(text: str, broken: str, sound: str, claims: set[tuple[str, str]]) -> None:
+    assert _not_proved(text.format(broken)) == claims
+    assert not _not_proved(text.format(sound))
