@@ -247,8 +247,6 @@ class LocalBuffers:
             for _, c in self.buffers.chains.flow.callers[self.computation.name]
         ):
             return
-        if len(self.computation.parameters) != 1:
-            return
         # XLA's alias analysis puts the initial state, the parameters of body and condition, the body's root and the
         # result into one buffer; copy insertion has made room where values would collide.
         parameter, root = self.computation.parameters[0].name, self.computation.root_name
