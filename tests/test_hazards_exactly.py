@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hloproof.claims.asynchronous import judge
+from hloproof.models.errors import InputError
 from hloproof.models.hlo.parser import parse_module
 from hloproof.results.verdict import Verdict
 
@@ -148,3 +149,13 @@ def _not_proved(text: str) -> set[tuple[str, str]]:
 def test_just_what_is_wrong_is_refuted(text: str, broken: str, sound: str, claims: set[tuple[str, str]]) -> None:
     assert _not_proved(text.format(broken)) == claims
     assert not _not_proved(text.format(sound))
+
+
+@pytest.mark.parametrize("given", ["", "x = f32[8] parameter(0)  y = f32[8] parameter(1)"], ids=["none", "two"])
+def test_a_loop_passes_its_body_one_operand(given: str) -> None:
+    """Whose part of the state lies where rests on it."""
+    body = f"body {{ {given}  ROOT o = f32[8] constant({{...}}) }}"
+    cond = TURNS.partition("body")[0]
+    entry = "ENTRY e { p = f32[8] parameter(0)  ROOT w = f32[8] while(p), condition=cond, body=body }"
+    with pytest.raises(InputError, match="while passes 1 operands to body"):
+        parse_module(f"{SCHEDULED}\n{cond}{body}\n{entry}\n")
