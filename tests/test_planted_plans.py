@@ -11,11 +11,24 @@ from planted_clauses import CLAIMED, CLAUSES, RIGHT, Right
 from planted_kernels import KERNELS
 from planted_layouts import PLANTED_LAYOUTS
 from planted_places import PLACES, TWICE
-from planted_plans import PLANTED, Planted, Together, planned
+from planted_plans import PLANTED, Planted, Together, entry, planned
 from planted_rounds import ROUNDS
 
 from hloproof.pipeline.memory_plans import check_plan
 
+OF_A_TUPLE = entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  %z = V exponential(%a)
+  %t = (V, V) tuple(%x, %z)
+  %s = ((V, V), V, u32[]) custom-call-start(OPS), custom_call_target="f"
+  %d = V custom-call-done(%s)
+  %y = V negate(%a)
+  %p = (V, V) get-tuple-element(%s), index=0
+  %g = V get-tuple-element(%p), index=1
+  %sum = V add(%g, %y)
+  ROOT %o = V add(%sum, %d)"""
+)
 ALL = [*PLANTED, *PLANTED_LAYOUTS, *ROUNDS, *CLAUSES, *KERNELS, *PLACES]
 
 
@@ -36,3 +49,14 @@ def test_a_claim_answers_for_itself_where_another_refutes_too(
 ) -> None:
     records = check_plan(hlo, edit(planned(hlo, together))).records()
     assert says in {str(r.verdict) for r in records if (r.claim, r.instruction) == (claim, instruction)}
+
+
+def test_a_tuple_is_not_the_parts_that_a_start_carries() -> None:
+    """Older text that carries the parts of its only operand: one of them was a value of its own that nobody wrote over,
+    and the plan was proved. `check` refutes such a start."""
+    plan = planned(OF_A_TUPLE.replace("OPS", "%x, %z"), ())
+    assert str(check_plan(OF_A_TUPLE.replace("OPS", "%x, %z"), plan).verdict) == "proved"
+    judged = check_plan(OF_A_TUPLE.replace("OPS", "%t"), plan)
+    told = {r.reason for r in judged.records() if str(r.verdict) == "unknown"}
+    assert str(judged.verdict) == "unknown"
+    assert any("s{0,0} would be t, and one is a tuple and the other is none" in (said or "") for said in told)

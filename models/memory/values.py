@@ -141,7 +141,16 @@ class HloValues:
             if value not in self._origins:
                 what = f"{place_text(place)} would be {place_text(value)}"
                 raise NotModelled(f"{what}, and there is no such place: see async-shape")
+        for place, origin in self._origins.items():
+            for source in origin.sources:
+                if self._is_table(place) != self._is_table(source):
+                    what = f"{place_text(place)} would be {place_text(source)}"
+                    raise NotModelled(f"{what}, and one is a tuple and the other is none: see async-shape")
         self._phis = {place: tuple(dict.fromkeys(find(s) for s in sources)) for place, sources in merges}
+
+    def _is_table(self, place: Key) -> bool:
+        name, at = place
+        return isinstance(shape_at(self.instruction[name].shape, at), TupleShape)
 
     def at(self, place: Key) -> Key | None:
         """The value at a place; None for places that are not followed (inside fusions)."""
