@@ -207,13 +207,13 @@ _LONGER: Final = _sized(
 )
 _ALIKE: Final = _LONGER.replace("f32[<=9]{0} pad(%x, %z), padding=0_1", "f32[<=8]{0} negate(%x)")
 _PREFIXED: Final = _LONGER.replace("f32[<=9]{0} pad(%x, %z), padding=0_1", "f32[<=8]{0:M(64)} negate(%x)")
-_GIVEN: Final = """%c (p: f32[8]) -> f32[8] {
+_HANDED: Final = """%c (p: f32[8]) -> f32[8] {
   %p = THAT parameter(0)
   ROOT %e = THAT negate(%p)
 }
 """
 _CALLED: Final = entry(
-    "%a = V parameter(0)\n%x = V negate(%a)\n%y = THAT call(%x), to_apply=%c\nROOT %o = V negate(%x)", other=_GIVEN
+    "%a = V parameter(0)\n%x = V negate(%a)\n%y = THAT call(%x), to_apply=%c\nROOT %o = V negate(%x)", other=_HANDED
 )
 _APPLIED: Final = entry(
     """%a = V parameter(0)

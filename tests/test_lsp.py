@@ -148,6 +148,25 @@ def test_a_suffix_in_capitals_is_one(name: str, is_read: bool) -> None:
     assert bool(diagnostics(name, "rule a\n")) == is_read
 
 
+def test_what_is_allowed_beside_the_text_is_not_shown() -> None:
+    """As a check does: a finding that has a comment is none to tell, and a comment that allows nothing is."""
+    from hloproof.server.language import diagnostics
+
+    allowed = "# hloproof: allow rule because halves are thirds here\n"
+    assert len(diagnostics("a.rules", WRONG)) == 1
+    assert diagnostics("a.rules", allowed + WRONG) == []
+    [found] = diagnostics("a.rules", allowed + "rule fine\n  x + 0 => x\n")
+    assert "matches nothing" in found.message
+    [other] = diagnostics("a.rules", allowed.replace("allow rule", "allow hazard") + "rule fine\n  x + 0 => x\n")
+    assert "suppression of hazard" in other.message
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
+    from hloproof.server.language import diagnostics
+
+    assert diagnostics("a.rules", "\ufeff" + WRONG) == diagnostics("a.rules", WRONG)
+
+
 def test_columns_are_counted_as_the_protocol_does() -> None:
     from hloproof.server.language import diagnostics
 

@@ -361,7 +361,7 @@ def test_of_a_byte_the_bits_count_that_its_type_has(kind: int, data: bytes, said
 )
 def test_configurations_between_braces_stand_without_quotes(data: bytes, said: str) -> None:
     """As the compiler prints them, whether they are JSON or not: in quotes they were another one than the text's."""
-    assert said in print_modules([call((43, data))])
+    assert said in print_modules((call((43, data)),))
 
 
 def test_a_kernel_that_is_turned_along_one_dimension_is_told_so() -> None:

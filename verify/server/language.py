@@ -19,7 +19,8 @@ from hloproof.models.line_ends import with_line_ends
 from hloproof.pipeline.driver import check_text
 from hloproof.pipeline.options import Options
 from hloproof.pipeline.sources import SUFFIXES
-from hloproof.results.results import FileResults
+from hloproof.results.findings import Policy, judge
+from hloproof.results.results import Comment, FileResults, Report
 from hloproof.results.subject import about_reading
 from hloproof.results.verdict import ClaimResult, Verdict
 from hloproof.version import VERSION
@@ -35,9 +36,11 @@ def diagnostics(name: str, text: str) -> list[types.Diagnostic]:
     kind = SUFFIXES.get(PurePosixPath(name).suffix.lower())
     if kind is None:
         return []
+    text = text.removeprefix("\ufeff")  # a byte order mark is no part of the text
     lines = with_line_ends(text).split("\n")
     found = check_text(name, kind, text, Options(total_seconds=_SECONDS), here=True)
-    return [*_problems(found, lines), *(_finding(r, lines) for r in found.records(undecided_only=True))]
+    judged = judge(Report([found]), Policy(comments=found.suppressions))
+    return [*_problems(found, lines), *(_finding(f.record, lines) for f in judged.new), *_stale(judged.stale, lines)]
 
 
 def _problems(found: FileResults, lines: list[str]) -> list[types.Diagnostic]:
@@ -45,6 +48,13 @@ def _problems(found: FileResults, lines: list[str]) -> list[types.Diagnostic]:
     return [
         types.Diagnostic(_range(p.line, p.column, lines), p.message, error, source="hloproof") for p in found.problems
     ]
+
+
+def _stale(comments: list[Comment], lines: list[str]) -> list[types.Diagnostic]:
+    """What is allowed beside the text and is not there, as a check says it."""
+    said = {c: f"this suppression of {', '.join(c.claims)} matches nothing" for c in comments}
+    level = types.DiagnosticSeverity.Warning
+    return [types.Diagnostic(_range(c.line, 1, lines), said[c], level, source="hloproof") for c in comments]
 
 
 def _finding(r: ClaimResult, lines: list[str]) -> types.Diagnostic:
