@@ -294,6 +294,13 @@ def test_what_one_stage_says_is_no_answer_of_all_and_not_the_other_way_round() -
         assert said == {"": "proved", "products": "unknown"}
 
 
+def test_what_one_engine_proved_is_no_answer_of_two() -> None:
+    known: dict[str, Outcome] = {}
+    asked = _obligation("x", 9)
+    engines = [prove_one(asked, How(cross=cross, known=known)).engines for cross in (False, True, False)]
+    assert [len(set(e)) for e in engines] == [1, 2, 1]
+
+
 def test_an_answer_to_an_equal_obligation_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two that only the normal form takes for one: the counterexample to the first is none to the second."""
     monkeypatch.setattr(door, "key", lambda _: "the same")

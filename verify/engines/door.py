@@ -128,8 +128,8 @@ def _prove_groups(obligations: Sequence[Obligation], groups: dict[str, list[int]
     cache = how.opened
     # What one stage says is another fact than what all say, and what it leaves open is so for these limits alone.
     asked = f" {how.engine}" if how.engine else ""
-    limits = f"{asked} {how.budget.deterministic()}" if how.engine else ""
     cross = how.cross and not how.engine
+    limits = f"{asked} {how.budget.deterministic()}" if how.engine else " of two" if cross else ""
 
     def decided(digest: str, outcome: Outcome, new: bool) -> None:
         group = groups[digest]
