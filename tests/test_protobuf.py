@@ -778,3 +778,10 @@ def test_a_layout_of_a_sparse_array_is_not_read() -> None:
     shape = message((2, F32), (3, packed(4, 8)), (5, message((1, packed(1, 0)), (9, packed(0, 1)))))
     with pytest.raises(InputError, match="sparse"):
         shaped(shape)
+
+
+@pytest.mark.parametrize(("field", "said"), [(67, "indices_are_sorted=true"), (69, "unique_indices=true")])
+def test_what_is_promised_of_indices_is_read_from_a_buffer(field: int, said: str) -> None:
+    plain = message((1, b"s"), (2, b"scatter"), (3, SHAPE), (35, 2), (36, b"\x01"))
+    assert said not in hlo_text(module_of(PARAMETER, plain))
+    assert said in hlo_text(module_of(PARAMETER, plain + message((field, 1))))

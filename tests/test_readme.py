@@ -24,7 +24,7 @@ SHORT: dict[str, tuple[str, int | None, str]] = {
     "fuzz --report campaign": ("", 0, ""),
     "fuzz compiler --corpus tests/data --state compiled": ("--examples 1 --jobs 1", 0, "jax"),
     "fuzz programs --state programs": ("--examples 1 --jobs 1", 0, "jax"),
-    "fuzz --mutants": ("--sample 1 --time 5 --jobs 1", None, ""),
+    "fuzz --mutants": ("--sample 1 --time 20 --jobs 1", None, ""),
 }
 """What the README runs: what is added to cut it short, the exit status, and the package that it needs. None: 0 or 1, as
 the one error that is planted is noticed or not."""
