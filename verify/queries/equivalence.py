@@ -23,8 +23,9 @@ from hloproof.results.verdict import Verdict
 _PROVING: Final = 0.4
 """The part of the budget that the prover may use up."""
 _GLANCE: Final = 0.2
-"""The part that the refuter may use up before the prover goes on, once more where it suspects something, and the part
-that a run beside a proof may."""
+"""The part that the refuter may use up before the prover goes on, and once more where it suspects something."""
+_BESIDE: Final = 0.05
+"""The part that a run beside a proof may use up: most end in less, and of what takes long nothing is said."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def compare(
         found = refuter.find(budget_seconds - (monotonic() - start))
     if result.verdict is Verdict.PROVED and any(of != "exact" for _, of in result.axioms):
         left = budget_seconds - (monotonic() - start)
-        told = where_a_number_is_lost(before, after, min(left, _GLANCE * budget_seconds))
+        told = where_a_number_is_lost(before, after, min(left, _BESIDE * budget_seconds))
         result = Result(Verdict.UNKNOWN, f"equal over the real numbers, but {told}") if told else result
     seconds = monotonic() - start
     if isinstance(found, Refutation):
