@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
 import pytest
-from red_pairs import entry
+from red_pairs import ADD, entry
 
 from hloproof.equivalence import decide
 from hloproof.equivalence.refuting.witness import where_a_number_is_lost
@@ -74,3 +76,92 @@ def test_what_cannot_be_run_in_the_time_says_nothing() -> None:
     outside = "p = pred[4] parameter(1)", 'p = pred[4] custom-call(x), custom_call_target="chosen"'
     before, after = (parse_module(text.replace(*outside)) for text in LOST)
     assert where_a_number_is_lost(before, after, 5.0) == ""
+
+
+def lost(lines: str, kind: str = "f32[4]", size: str = "4", head: str = "HloModule m") -> str:
+    """What is said of a module that hands on its first parameter, and of one that computes `r` of two."""
+    given = f"p = {kind} parameter(0)", f"q = {kind} parameter(1)"
+    before = entry(*given, f"ROOT r = {kind} negate(p)", before=ADD)
+    z = f"z = {kind.partition('[')[0]}[] constant(0)", f"zero = {kind} broadcast(z), dimensions={{}}"
+    after = entry(*given, *z, *lines.format(kind=kind, size=size).split("; "), before=ADD)
+    modules = (parse_module(text.replace("HloModule m", head)) for text in (before, after))
+    return where_a_number_is_lost(*modules, 5.0)
+
+
+INFINITE = "o = {kind} exponential(zero); i = {kind} divide(o, zero)"
+CHOSEN = INFINITE + "; c = pred[{size}] and(a, b); ROOT r = {kind} select(c, i, p)"
+
+
+@pytest.mark.parametrize("kind", ["f32[4]", "f64[4]", "f16[4]", "bf16[4]"])
+def test_an_infinity_is_no_number(kind: str) -> None:
+    assert "before and inf after" in lost(f"{INFINITE}; ROOT r = {{kind}} add(p, i)", kind)
+    assert lost("o = {kind} exponential(zero); ROOT r = {kind} add(p, o)", kind) == ""
+
+
+def test_a_complex_number_that_is_lost_is_told() -> None:
+    complexes = (text.replace("ROOT r", "r").removesuffix("\n}\n") for text in LOST)
+    before, after = (parse_module(text + "\n  ROOT w = c64[4] complex(x, r)\n}\n") for text in complexes)
+    told = "element [0] is 0+0j before and 0+nanj after for some small inputs"
+    assert where_a_number_is_lost(before, after, 5.0) == told
+
+
+@pytest.mark.parametrize(("one", "other"), [("EQ", "EQ"), ("NE", "NE"), ("NE", "EQ")])
+def test_zeros_are_tried_and_other_numbers_and_both_at_once(one: str, other: str) -> None:
+    asked = (
+        f"a = pred[{{size}}] compare(p, zero), direction={one}; b = pred[{{size}}] compare(q, zero), direction={other}"
+    )
+    assert lost(f"{asked}; {CHOSEN}") != ""
+
+
+def test_what_is_run_on_all_elements_alone_is_run_so() -> None:
+    """Nobody applies a function to an array in parts."""
+    mapped = "m = {kind} map(p, q), dimensions={{0}}, to_apply=add"
+    assert lost(f"{mapped}; {INFINITE}; ROOT r = {{kind}} add(m, i)") != ""
+
+
+def test_what_is_too_large_is_run_in_parts_alone() -> None:
+    assert lost(f"{INFINITE}; ROOT r = {{kind}} add(p, i)", "f32[100000,100000]").startswith("element [0, 0] is")
+
+
+def test_inputs_that_cannot_be_made_up_in_the_time_are_not() -> None:
+    """Six times eight million numbers were made up whatever the time."""
+    lines = "p = f32[4194304] parameter(0)", "q = f32[4194304] parameter(1)", "ROOT r = f32[4194304] add(p, q)"
+    module = parse_module(entry(*lines))
+    start = monotonic()
+    assert where_a_number_is_lost(module, module, 0.2) == ""
+    assert monotonic() - start < 4.0
+
+
+def test_what_follows_from_the_bits_of_a_nan_is_not_told() -> None:
+    nan = "n = {kind} divide(zero, zero); u = u32[{size}] bitcast-convert(n); f = {kind} convert(u)"
+    assert lost(f"{nan}; i = {{kind}} divide(f, zero); ROOT r = {{kind}} add(p, i)") == ""
+
+
+def test_modules_are_run_without_sugar() -> None:
+    flight = "s = (({kind}), {kind}, u32[]) negate-start(p); n = {kind} negate-done(s)"
+    assert lost(f"{flight}; {INFINITE}; ROOT r = {{kind}} add(n, i)") != ""
+
+
+def test_a_rounding_that_is_put_in_may_lose_a_number() -> None:
+    def through(kind: str, number: str) -> str:
+        most = f"c = f32[] constant({number})", "m = f32[] multiply(x, c)"
+        return entry("x = f32[] parameter(0)", *most, f"h = {kind}[] convert(m)", "ROOT r = f32[] convert(h)")
+
+    for number, verdict in (("1e6", "unknown"), ("1e3", "proved")):
+        before, after = parse_module(through("f32", number)), parse_module(through("f16", number))
+        assert "rounding" in {tier for _, tier in decide(before, after, "rounding", 5.0).axioms}
+        assert compare(before, after, "rounding").verdict == verdict
+
+
+def test_a_number_may_be_lost_whatever_else_is_exact() -> None:
+    def with_sum(text: str, total: str) -> str:
+        whole = text.replace("ROOT r", "n = s32[] parameter(2)\n  r").removesuffix("\n}\n")
+        return f"{whole}\n  m = s32[] {total}\n  ROOT t = (f32[4], s32[]) tuple(r, m)\n}}\n"
+
+    for (first, second), verdict in ((LOST, "unknown"), (KEPT, "proved")):
+        before, after = (
+            parse_module(with_sum(first, "add(n, n)")),
+            parse_module(with_sum(second, "subtract(n, k)").replace("m = s32", "k = s32[] negate(n)\n  m = s32")),
+        )
+        assert {tier for _, tier in decide(before, after, "real", 5.0).axioms} == {"exact", "real"}
+        assert compare(before, after, "real").verdict == verdict

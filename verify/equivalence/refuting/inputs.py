@@ -69,17 +69,17 @@ CHOICES: Final[tuple[Choice, ...]] = (
 
 
 def given_inputs(
-    module: Module, devices: Devices, choice: Choice, seed: int, in_parts: bool = False
+    module: Module, devices: Devices, choice: Choice, seed: int, in_parts: bool = False, most: int = MOST_ELEMENTS
 ) -> list[NestedList]:
     """One list of values per device, in the form that `hloproof run --inputs` reads for one device; `in_parts`: each
-    made of a few boxes of equal elements, so that sizes do not matter.
+    made of a few boxes of equal elements, so that sizes do not matter; otherwise no more than `most` are filled.
 
     Raises NotModelled for element types that cannot be filled, and for parameters that are too large.
     """
     parameters = module.entry.parameters
     sizes = _sizes(module)
-    if not in_parts and sum(_elements(p.shape) for p in parameters) * devices.count > MOST_ELEMENTS:
-        raise NotModelled(f"parameters of more than {MOST_ELEMENTS} elements are not filled")
+    if not in_parts and sum(_elements(p.shape) for p in parameters) * devices.count > most:
+        raise NotModelled(f"parameters of more than {most} elements are not filled")
     if choice.own:
         choice = replace(choice, floats=(*choice.floats, *_constants(module)))
     shared, positive = _shared(module), positive_parameters(module)
