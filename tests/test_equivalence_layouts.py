@@ -541,6 +541,24 @@ def test_a_function_that_a_call_is_handed_takes_and_gives_bytes() -> None:
     proved(handing(rows, rows), handing("", ""), "exact")
 
 
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "x = f32[2,3]{{1,0}} parameter(0)\n  y = f32[2,3]{} parameter(1)",
+        "x = (f32[2,3]{{1,0}}, f32[2,3]{}) parameter(0)",
+    ],
+)
+def test_so_does_each_of_its_parameters_and_each_part(parameters: str) -> None:
+    def handed(layout: str) -> str:
+        body = f"g {{\n  {parameters.format(layout)}\n  ROOT z = s32[] constant(0)\n}}\n\n"
+        return entry(
+            P, 'ROOT r = f32[2,3]{1,0} custom-call(p), custom_call_target="f", called_computations={g}', before=body
+        )
+
+    unproved(handed("{1,0}"), handed("{0,1}"), "rounding")
+    proved(handed("{1,0}"), handed(""), "exact")
+
+
 def undemanding(target: str, given: str, result: str, more: str = "") -> str:
     return one(
         "f32[2,3]{1,0}",

@@ -233,6 +233,11 @@ COMPUTED = {
     "two arrays": "a = f32[1] constant({1}); b = f32[1] constant({1e-40}); k = f32[2] concatenate(a, b), "
     "dimensions={0}",
     "a function": "k = f32[2] map(g), dimensions={0}, to_apply=square",
+    "a function of two": "a = f32[2] constant({1e-40, 1e-40}); b = f32[2] constant({0, 0}); k = f32[2] map(a, b), "
+    "dimensions={0}, to_apply=sum",
+    "what is added where it belongs": "a = f32[2] constant({0, 0}); b = f32[2] constant({1e-40, 1e-40}); "
+    "j = s32[2] constant({0, 1}); k = f32[2] scatter(a, j, b), update_window_dims={}, inserted_window_dims={0}, "
+    "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum",
     "the largest": "a = f32[2,1] constant({{1e-40}, {1e-40}}); k = f32[2] reduce(a, n), dimensions={1}, "
     "to_apply=largest",
     "a product of choices": "o = f32[2] select(p, s, g); k = f32[2] multiply(o, o)",

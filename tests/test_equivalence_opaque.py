@@ -20,6 +20,9 @@ def shuffled(written: str = "", gives: str = GIVES) -> str:
         (shuffled(", output_to_operand_aliasing={{0}: (0, {})}"), shuffled()),
         (shuffled(", sharding={replicated}"), shuffled(", sharding={maximal device=0}")),
         (shuffled(", replica_groups={{0,1}}"), shuffled(", replica_groups={{1,0}}")),
+        (shuffled(', backend_config="a"'), shuffled(', backend_config="b"')),
+        (shuffled(', frontend_attributes={a="1"}'), shuffled(', frontend_attributes={a="2"}')),
+        (shuffled(", result_accuracy={mode=highest}"), shuffled()),
         (shuffled(), shuffled(gives="(f32[4], s32[8])")),
     ],
 )

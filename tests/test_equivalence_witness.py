@@ -113,12 +113,6 @@ def test_zeros_are_tried_and_other_numbers_and_both_at_once(one: str, other: str
     assert lost(f"{asked}; {CHOSEN}") != ""
 
 
-def test_what_is_run_on_all_elements_alone_is_run_so() -> None:
-    """Nobody applies a function to an array in parts."""
-    mapped = "m = {kind} map(p, q), dimensions={{0}}, to_apply=add"
-    assert lost(f"{mapped}; {INFINITE}; ROOT r = {{kind}} add(m, i)") != ""
-
-
 def test_what_is_too_large_is_run_in_parts_alone() -> None:
     assert lost(f"{INFINITE}; ROOT r = {{kind}} add(p, i)", "f32[100000,100000]").startswith("element [0, 0] is")
 
@@ -151,6 +145,21 @@ def test_a_rounding_that_is_put_in_may_lose_a_number() -> None:
         before, after = parse_module(through("f32", number)), parse_module(through("f16", number))
         assert "rounding" in {tier for _, tier in decide(before, after, "rounding", 5.0).axioms}
         assert compare(before, after, "rounding").verdict == verdict
+
+
+def test_a_rounding_alone_may_lose_a_number() -> None:
+    """e to the e to the e is no number of sixteen bits, and what it is the power of at 0 is."""
+
+    def powers(*last: str) -> str:
+        return entry(
+            "x = f32[4] parameter(0)", *(f"{b} = f32[4] exponential({a})" for a, b in ("xy", "yz", "zw")), *last
+        )
+
+    straight = parse_module(powers("ROOT r = f32[4] copy(w)"))
+    for kind, verdict in (("f16", "unknown"), ("bf16", "proved")):
+        rounded = parse_module(powers(f"h = {kind}[4] convert(w)", "ROOT r = f32[4] convert(h)"))
+        assert {tier for _, tier in decide(straight, rounded, "rounding", 5.0).axioms} == {"rounding"}
+        assert compare(straight, rounded, "rounding").verdict == verdict
 
 
 def test_a_number_may_be_lost_whatever_else_is_exact() -> None:

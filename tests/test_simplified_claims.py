@@ -67,6 +67,7 @@ def test_what_a_simplification_owes(before: str, after: str, verdict: str) -> No
         (", rt0 mod 2 in [0, 0]", "(d0){rt0} -> (d0), domain: d0 in [0, 1], rt0 in [0, 2], rt0 mod 2 in [0, 0]"),
         # These become a narrower interval of the variable.
         (", rt0 in [1, 5]", "(d0){rt0} -> (d0), domain: d0 in [0, 1], rt0 in [1, 2]"),
+        (", rt0 in [-1, 1]", "(d0){rt0} -> (d0), domain: d0 in [0, 1], rt0 in [0, 1]"),
         (", rt0 * 2 in [2, 3]", "(d0){rt0} -> (d0), domain: d0 in [0, 1], rt0 in [1, 1]"),
     ],
 )
