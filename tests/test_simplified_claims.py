@@ -79,6 +79,38 @@ def test_what_a_value_read_has_to_meet_is_not_left_out(constraint: str, after: s
     assert result.found.verdict is Verdict.PROVED
 
 
+def read(provider: str, number: int) -> str:
+    return f"\nrt{number}: {provider}; (d0) -> (d0), domain: d0 in [0, 1]"
+
+
+THREE = "(d0){rt0, rt1, rt2} -> (rt1), domain: d0 in [0, 1], rt0 in [0, 2], rt1 in [0, 2], rt2 in [0, 2]"
+TWO = "(d0){rt0, rt1} -> (rt1), domain: d0 in [0, 1], rt0 in [0, 2], rt1 in [0, 2]"
+ONE = "(d0){rt0} -> (rt0), domain: d0 in [0, 1], rt0 in [0, 2]"
+LIST = "\nruntime variables:"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (THREE, TWO),
+        (TWO.replace("(rt1)", "(rt0)"), ONE),
+        (TWO.replace("(rt1)", "(d0)"), "(d0) -> (d0), domain: d0 in [0, 1]"),
+        (
+            TWO.replace("(rt1)", "(d0)") + ", rt1 mod 2 in [0, 0]",
+            TWO.replace("(rt1)", "(d0)") + ", rt1 mod 2 in [0, 0]",
+        ),
+        (TWO + LIST + read("a", 0) + read("b", 1), ONE + LIST + read("b", 0)),
+        (TWO + LIST + read("a", 0), TWO + LIST + read("a", 0)),
+        (TWO + LIST + read("b", 1), ONE + LIST + read("b", 0)),
+    ],
+)
+def test_a_variable_without_a_provider_stays_in_its_place(before: str, after: str) -> None:
+    """Nothing else says which value it is: what came behind one that was left out was refuted."""
+    result = simplified(parse_map(before), remove_unused=True)
+    assert print_map(result.map) == print_map(parse_map(after))
+    assert result.found.verdict is Verdict.PROVED
+
+
 def test_counterexamples_are_told() -> None:
     before, after = parse_map(CASES[3][0]), parse_map(CASES[3][1])
     told = [

@@ -143,7 +143,7 @@ def test_rescaled_symbols() -> None:
         ),
         # What is read at run time is not chosen: a constraint on it stays, and the range variables in it.
         (
-            "(d0){rt0, rt1} -> (d0), domain: d0 in [0, 3], rt0 in [0, 1], rt1 in [0, 2], rt1 mod 2 in [0, 0]",
+            "(d0){rt0, rt1} -> (d0), domain: d0 in [0, 3], rt0 in [0, 2], rt1 in [0, 1], rt0 mod 2 in [0, 0]",
             "(d0){rt0} -> (d0), domain: d0 in [0, 3], rt0 in [0, 2], rt0 mod 2 in [0, 0]",
         ),
         (

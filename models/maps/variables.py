@@ -72,7 +72,8 @@ def remove_unused_symbols(m: IndexingMap, given: IndexingMap | None = None) -> I
 
     A constraint goes when all its variables do, provided that they can meet it; one that mentions a dim or a runtime
     variable stays, and what it mentions with it: some value of a range variable is enough, a value that is read is not
-    chosen. So does a runtime variable that has a narrower interval than in `given`, the map before it was simplified.
+    chosen. So does a runtime variable that has a narrower interval than in `given`, the map before it was simplified,
+    and one in front of a variable that names no provider: that one is known by its place alone.
     """
     if m.is_trivially_empty:
         return m
@@ -104,6 +105,8 @@ def _used(m: IndexingMap, narrowed: set[str]) -> set[str]:
             if c.expr.free & used:
                 more |= c.expr.free
         for k, v in enumerate(m.runtime):
+            if f"rt{k}" in used and v.provider is None:
+                more |= {f"rt{before}" for before in range(k)}
             if f"rt{k}" in used and v.index is not None:
                 for e in (*v.index.results, *(c.expr for c in v.index.constraints)):
                     more |= e.free
