@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from hloproof.claims.maps.points_apart import pointwise_difference
 from hloproof.claims.maps.simplified import simplified
 from hloproof.claims.operations.simplified import same_points
 from hloproof.engines.portfolio import prove
@@ -109,6 +112,14 @@ def test_a_variable_without_a_provider_stays_in_its_place(before: str, after: st
     result = simplified(parse_map(before), remove_unused=True)
     assert print_map(result.map) == print_map(parse_map(after))
     assert result.found.verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(("said", "names"), [("", ("rt0", "rt1")), (LIST + read("a", 0) + read("b", 1), ("a", "b"))])
+def test_a_point_at_which_two_maps_differ_tells_of_each_value_what_it_is(said: str, names: tuple[str, str]) -> None:
+    told = pointwise_difference(parse_map(TWO.replace("(rt1)", "(rt0)") + said), parse_map(TWO + said))
+    assert told is not None
+    values = dict(re.findall(r"(\w+)(?:\[\d\])? = (\d)", told))
+    assert f": before gives ({values[names[0]]}), after gives ({values[names[1]]})" in told
 
 
 def test_counterexamples_are_told() -> None:
