@@ -332,6 +332,54 @@ def test_who_takes_a_buffer_owes_an_alias_wherever_it_stands() -> None:
         assert {name for name, _ in owed} == {"p", "u"}
 
 
+def buffers(entry: str) -> str:
+    """Computations that write two buffers, apart or in a tuple, and one that takes one of two."""
+    apart = "y = b(f32[8]) parameter(0) z = b(f32[8]) parameter(1)"
+    parts = "y = b(f32[8]) get-tuple-element(s), index=0 z = b(f32[8]) get-tuple-element(s), index=1"
+    ends = (
+        " ".join(UNPIN.replace("u =", f"u{v} =").replace("(w)", f"({v})") for v in "yz")
+        + " ROOT a = f32[8] add(uy, uz)"
+    )
+    one = "one { w = b(f32[8]) parameter(0) ROOT " + UNPIN + " }"
+    two = f"two {{ {apart} {ends} }}\ntuple {{ s = (b(f32[8]), b(f32[8])) parameter(0) {parts} {ends} }}\n{one}"
+    given = "p = b(f32[8]) parameter(0) q = b(f32[8]) parameter(1) c = pred[] parameter(2)"
+    return f"HloModule m\n{two}\nENTRY e {{ {given} {entry} }}\n"
+
+
+TAKERS = {
+    "a call": "ROOT r = f32[8] call(p, OTHER), to_apply=two",
+    "a fusion": "ROOT r = f32[8] fusion(p, OTHER), kind=kLoop, calls=two",
+    "a call in flight": "r = ((b(f32[8]), b(f32[8])), f32[8], u32[]) call-start(p, OTHER), to_apply=two "
+    "ROOT d = f32[8] call-done(r)",
+    "a tuple that is called with": "t = (b(f32[8]), b(f32[8])) tuple(p, OTHER) ROOT r = f32[8] call(t), to_apply=tuple",
+    "a tuple in one branch": "t = (b(f32[8]), b(f32[8])) tuple(p, OTHER) "
+    "ROOT r = f32[8] conditional(c, t, p), true_computation=tuple, false_computation=one",
+    "a result": "ROOT r = (b(f32[8]), b(f32[8])) tuple(p, OTHER)",
+    "a result of tuples": "t = (b(f32[8])) tuple(p) o = (b(f32[8])) tuple(OTHER) "
+    "ROOT r = ((b(f32[8])), (b(f32[8]))) tuple(t, o)",
+    "a result, after a call": UNPIN.replace("(w)", "(OTHER)") + " ROOT r = (f32[8], b(f32[8])) tuple(u, p)",
+}
+
+
+@pytest.mark.parametrize("taker", TAKERS.values(), ids=TAKERS)
+def test_nobody_takes_one_buffer_twice(taker: str) -> None:
+    assert set(refuted(buffers(taker.replace("OTHER", "p")), True)) == {"buffer-alias"}
+    assert refuted(buffers(taker.replace("OTHER", "q")), True) == {}
+
+
+def test_what_is_given_back_nobody_else_takes() -> None:
+    taken = UNPIN.replace("(w)", "(p)")
+    both = f"HloModule m\nENTRY e {{ ROOT p = b(f32[8]) parameter(0) {taken} }}\n"
+    assert set(refuted(both, True)) == {"buffer-alias"}
+    assert refuted(both.replace(taken, ""), True) == {}
+
+
+def test_each_of_two_branches_may_take_one_buffer() -> None:
+    """One of them runs."""
+    branches = "ROOT r = f32[8] conditional(c, p, p), true_computation=one, false_computation=one"
+    assert refuted(buffers(branches), True) == {}
+
+
 def refuted(source: str, layout_sensitive: bool, *named: str) -> dict[str, str]:
     module = parse_module(source)
     found = judge(module, lambda c: not c.startswith("hazard"), lambda c: c in named, layout_sensitive)

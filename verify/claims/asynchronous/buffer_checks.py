@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import reduce
+from operator import add, or_
 from typing import Final
 
 from hloproof.claims.asynchronous.computation_checks import aliasing_of, declared_alias
@@ -20,8 +22,8 @@ _FORWARDS: Final = HANDS_ON | {"tuple", "get-tuple-element", "parameter"}
 
 def buffer_alias(context: Context) -> Iterator[Judgement]:
     """Every operand of buffer type that an instruction takes, it declares as aliased by exactly one of its results; Pin
-    and Unpin alias operand 0; no buffer value is taken by two writers; and what opaque calls and fusions declare as
-    aliased exists and has one shape."""
+    and Unpin alias operand 0; no buffer value is taken twice; and what opaque calls and fusions declare as aliased
+    exists and has one shape."""
     chains = context.chains
     for computation in chains.module.computations:
         writers = _writers(chains, computation)
@@ -72,25 +74,30 @@ def _pass_through(context: Context, computation: Computation, i: Instruction) ->
 
 
 def _writers(chains: AsyncChains, computation: Computation) -> dict[str, str]:
-    """For each instruction that takes a buffer value which another one takes as well, the words for it."""
+    """For each instruction that takes a buffer value which is taken before, by another one or by itself, the words for
+    it."""
     takers: dict[HloPosition, list[str]] = {}
     for i in computation.instructions:
-        if i.opcode in _FORWARDS:
-            if i.name != computation.root_name:
-                continue
-            for at in _buffers(i.shape):
-                takers.setdefault(_made_at(chains, HloPosition(computation.name, i.name, at)), []).append(i.name)
-            continue
-        for name in dict.fromkeys(i.operands):
-            for at in _buffers(computation.by_name[name].shape):
-                takers.setdefault(_made_at(chains, HloPosition(computation.name, name, at)), []).append(i.name)
+        if i.opcode not in _FORWARDS:
+            given = [_values(chains, computation, name) for name in i.operands]
+        else:
+            given = [_values(chains, computation, i.name)] if i.name == computation.root_name else []
+        # Of all branches one runs.
+        taken = reduce(or_ if i.opcode == "conditional" else add, given, Counter[HloPosition]())
+        for value, times in taken.items():
+            takers.setdefault(value, []).extend([i.name] * times)
     out: dict[str, str] = {}
     for value, names in takers.items():
-        distinct = list(dict.fromkeys(names))
-        if len(distinct) > 1:
-            for name in distinct[1:]:
-                out[name] = f"the buffer value {value} is taken by {distinct[0]} and by {name}"
+        for name in names[1:]:
+            who = f"twice by {name}" if name == names[0] else f"by {names[0]} and by {name}"
+            out[name] = f"the buffer value {value} is taken {who}"
     return out
+
+
+def _values(chains: AsyncChains, computation: Computation, name: str) -> Counter[HloPosition]:
+    """The buffer values in a result, each as often as it stands there."""
+    found = _buffers(computation.by_name[name].shape)
+    return Counter(_made_at(chains, HloPosition(computation.name, name, at)) for at in found)
 
 
 def _made_at(chains: AsyncChains, place: HloPosition) -> HloPosition:
