@@ -332,6 +332,16 @@ def test_who_takes_a_buffer_owes_an_alias_wherever_it_stands() -> None:
         assert {name for name, _ in owed} == {"p", "u"}
 
 
+def test_who_takes_a_tuple_takes_the_buffers_in_it() -> None:
+    """Also where no instruction gives a buffer by itself."""
+    taken = text("p = (b(f32[8]), f32[8]) parameter(0)", UNPIN.replace("(w)", "(p)").replace("(0, {})", "(0, {0})"))
+    for source, wrong in ((taken.partition(", output_to")[0] + "\n}\n", {"u"}), (taken, set())):
+        (module,) = check_hlo(source, Options()).files[0].modules
+        owed = [(i.instruction.name, c.verdict.value) for i in module.instructions for c in i.own]
+        assert {name for name, verdict in owed if verdict == "refuted"} == wrong
+        assert {name for name, _ in owed} == {"p", "u"}
+
+
 def buffers(entry: str) -> str:
     """Computations that write two buffers, apart or in a tuple, and one that takes one of two."""
     apart = "y = b(f32[8]) parameter(0) z = b(f32[8]) parameter(1)"

@@ -123,6 +123,68 @@ ENTRY e {{
 """The module says where the entry's result lies, not where the result of another computation does whose root has the
 same name."""
 
+STARTED = """HloModule m
+one {{
+  x = f32[8] parameter(0)
+  ROOT s = (f32[8], f32[8], u32[]) copy-start(x)
+}}
+two {{
+  y = f32[8] parameter(0)
+  ROOT s = (f32[8], f32[8], u32[]) copy-start(y)
+}}
+ENTRY e {{
+  p = f32[8] parameter(0)
+  which = pred[] parameter(1)
+  c = (f32[8], f32[8], u32[]) conditional(which, p, p), true_computation=one, false_computation=two
+  part = f32[8] get-tuple-element(c), index=0
+  d = f32[8] copy-done(c)
+  n = f32[8] negate({})
+  ROOT r = f32[8] add(d, n)
+}}
+"""
+"""What branches begin is in flight from where they are chosen."""
+
+
+def carried(run: str, *given: str) -> str:
+    """Two times an operation is in flight while a computation writes an array: what it carries the first time may be
+    the array that is written, the second time it is another one."""
+    turns = "".join(
+        f"""
+  s{n} = (f32[8], f32[8], u32[]) copy-start({carries})
+  t{n} = ((f32[8], f32[8], u32[]), f32[8]) tuple(s{n}, {written})
+  c{n} = ((f32[8], f32[8], u32[]), f32[8]) {run.replace("STATE", f"t{n}")}
+  k{n} = (f32[8], f32[8], u32[]) get-tuple-element(c{n}), index=0
+  w{n} = f32[8] get-tuple-element(c{n}), index=1
+  d{n} = f32[8] copy-done(k{n})
+  a{n} = f32[8] add(d{n}, w{n})"""
+        for n, (carries, written) in enumerate((("{}", "a"), given))
+    )
+    body = """{{
+  t = ((f32[8], f32[8], u32[]), f32[8]) parameter(0)
+  k = (f32[8], f32[8], u32[]) get-tuple-element(t), index=0
+  x = f32[8] get-tuple-element(t), index=1
+  u = f32[2] constant({{1, 2}})
+  i = s32[] constant(0)
+  w = f32[8] dynamic-update-slice(x, u, i)
+  n = f32[8] negate(w)
+  ROOT o = ((f32[8], f32[8], u32[]), f32[8]) tuple(k, n)
+}}
+"""
+    return f"""{SCHEDULED}
+one {body}two {body}ENTRY e {{{{
+  p = f32[8] parameter(0)
+  which = pred[] parameter(1)
+  a = f32[8] negate(p)
+  b = f32[8] exponential(p)
+  c = f32[8] tanh(p)
+  d = f32[8] sine(p){turns}
+  ROOT r = f32[8] add(a0, a1)
+}}}}
+"""
+
+
+BRANCHES = "conditional(which, STATE, STATE), true_computation=one, false_computation=two"
+
 CASES = {
     "a copy of a tuple": (TABLE, "0", "1", {("hazard-overwrite", "e.a")}),
     "a choice among arrays": (CHOSEN, "0", "1", {("hazard-output", "e.s")}),
@@ -132,6 +194,19 @@ CASES = {
         "call(), to_apply=f",
         "constant({...})",
         {("hazard-constant", "e.w")},
+    ),
+    "what two branches begin": (STARTED, "part", "d", {("hazard-output", "e.c")}),
+    "what a call writes in flight for one of two": (
+        carried("call(STATE), to_apply=one", "c", "d"),
+        "a",
+        "b",
+        {("hazard-operand", "e.s0")},
+    ),
+    "what branches write in flight for one of two": (
+        carried(BRANCHES, "c", "d"),
+        "a",
+        "b",
+        {("hazard-operand", "e.s0")},
     ),
     "what a loop gives that began with a constant": (AFTERWARDS, "c", "w", {("hazard-constant", "e.d")}),
     "a root that is called as the entry's": (NAMESAKE, "k", "n", {("hazard-constant", "e.r")}),
@@ -149,6 +224,23 @@ def _not_proved(text: str) -> set[tuple[str, str]]:
 def test_just_what_is_wrong_is_refuted(text: str, broken: str, sound: str, claims: set[tuple[str, str]]) -> None:
     assert _not_proved(text.format(broken)) == claims
     assert not _not_proved(text.format(sound))
+
+
+@pytest.mark.parametrize("run", ["call(a), to_apply=one", BRANCHES.replace("STATE", "a")])
+def test_what_runs_in_steps_lies_on_both_sides_as_one_says(run: str) -> None:
+    rows, columns = "f32[4,4]{1,0}", "f32[4,4]{0,1}"
+
+    def reasons(given: str, back: str) -> set[str | None]:
+        """Of all that is not proved."""
+        body = f"{{ x = {given} parameter(0)  ROOT y = {back} negate(x) }}"
+        steps = f"p = {rows} parameter(0)  which = pred[] parameter(1)  a = {rows} negate(p)  c = {rows} {run}"
+        text = f"{SCHEDULED}\none {body}\ntwo {body}\nENTRY e {{ {steps}  ROOT r = {rows} negate(c) }}\n"
+        found = [j.found for j in judge(parse_module(text), lambda claim: True, lambda claim: False)]
+        return {f.reason for f in found if f.verdict is not Verdict.PROVED}
+
+    assert not reasons(rows, rows)
+    told = {"one lays out what it is handed, or hands back, as c does not"}
+    assert reasons(columns, rows) == reasons(rows, columns) == told
 
 
 @pytest.mark.parametrize("given", ["", "x = f32[8] parameter(0)  y = f32[8] parameter(1)"], ids=["none", "two"])
