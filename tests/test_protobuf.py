@@ -740,6 +740,24 @@ def test_a_schedule_is_about_all_that_runs_in_steps_and_all_its_instructions() -
             scheduled(*sequences)
 
 
+@pytest.mark.parametrize("opcode", [b"while", b"conditional"])
+@pytest.mark.parametrize("called", [(3, 4), (4, 3)])
+def test_a_schedule_is_about_each_computation_that_runs_in_steps(opcode: bytes, called: tuple[int, ...]) -> None:
+    inner = [message((1, name), (2, PARAMETER), (5, number), (6, 1)) for name, number in ((b"f", 3), (b"g", 4))]
+    runs = message((1, b"n"), (2, opcode), (3, SHAPE), (35, 2), (36, packed(1, 1, 1)), (38, packed(*called)))
+    outer = message((1, b"e"), (2, PARAMETER), (2, runs), (5, 7), (6, 2))
+
+    def scheduled(*computations: int) -> str:
+        ids = {c: (1, 2) if c == 7 else (1,) for c in computations}
+        told = message(*((1, message((1, c), (2, message((1, packed(*order)))))) for c, order in ids.items()))
+        return hlo_text(message((1, b"m"), *((3, c) for c in (*inner, outer)), (6, 7), (7, told)))
+
+    assert "is_scheduled=true" in scheduled(7, *called)
+    for left_out in called:
+        with pytest.raises(InputError, match=f"leaves out {'fg'[left_out - 3]}"):
+            scheduled(7, *(c for c in called if c != left_out))
+
+
 @pytest.mark.parametrize(("kind", "word"), [(0, "may-alias"), (1, "may-alias"), (2, "must-alias")])
 def test_whether_an_alias_must_be_is_read(kind: int, word: str) -> None:
     alias = message((1, message((4, kind))))

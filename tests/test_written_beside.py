@@ -600,6 +600,19 @@ def test_what_is_in_flight_is_held_until_nobody_knows_when_words_of_it_are_not_k
         assert set().union(*(of_claim(text, c) for c in claims)) == {"proved"}
 
 
+@pytest.mark.parametrize("opcode", ["all-reduce", "reduce-scatter", "call"])
+def test_what_is_in_flight_beside_what_devices_do_or_run_is_held_until_nobody_knows_when(opcode: str) -> None:
+    """Words of a step that is over before the next one begins are nothing to it."""
+    text = in_flight("", "", "MORE").replace("ENTRY", ADD + CALLED.replace("[4]", "[8]") + "ENTRY")
+    text = text.replace("m, is", "m, replica_count=1, is")
+    sums = f"{opcode}(p), replica_groups={{{{0}}}}, to_apply=add"
+    sums += ", dimensions={0}" if opcode == "reduce-scatter" else ""
+    step = text.replace("sine(p)", "call(p), to_apply=g" if opcode == "call" else sums)
+    for more, said in ((f", {FOO}", "unknown"), (', backend_config={"foo":1}', "unknown"), ("", "proved")):
+        assert of_claim(step.replace("MORE", more), "hazard-operand") == {said}
+        assert of_claim(text.replace("MORE", more), "hazard-operand") == {"proved"}
+
+
 CHAINED = """HloModule m, is_scheduled=true
 
 ENTRY %main (a: f32[8]) -> f32[8] {
