@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import monotonic
+from time import process_time
 
 import pytest
 from red_pairs import ADD, entry
@@ -84,8 +84,8 @@ def lost(lines: str, kind: str = "f32[4]", size: str = "4", head: str = "HloModu
     before = entry(*given, f"ROOT r = {kind} negate(p)", before=ADD)
     z = f"z = {kind.partition('[')[0]}[] constant(0)", f"zero = {kind} broadcast(z), dimensions={{}}"
     after = entry(*given, *z, *lines.format(kind=kind, size=size).split("; "), before=ADD)
-    modules = (parse_module(text.replace("HloModule m", head)) for text in (before, after))
-    return where_a_number_is_lost(*modules, 5.0)
+    ours, theirs = (parse_module(text.replace("HloModule m", head)) for text in (before, after))
+    return where_a_number_is_lost(ours, theirs, 5.0)
 
 
 INFINITE = "o = {kind} exponential(zero); i = {kind} divide(o, zero)"
@@ -121,9 +121,9 @@ def test_inputs_that_cannot_be_made_up_in_the_time_are_not() -> None:
     """Six times eight million numbers were made up whatever the time."""
     lines = "p = f32[4194304] parameter(0)", "q = f32[4194304] parameter(1)", "ROOT r = f32[4194304] add(p, q)"
     module = parse_module(entry(*lines))
-    start = monotonic()
+    start = process_time()
     assert where_a_number_is_lost(module, module, 0.2) == ""
-    assert monotonic() - start < 4.0
+    assert process_time() - start < 4.0
 
 
 def test_what_follows_from_the_bits_of_a_nan_is_not_told() -> None:
