@@ -46,6 +46,14 @@ def test_the_normal_form_sorts_what_commutes_and_nothing_else(op: str, commutes:
     assert (key(Obligation(NINE, eq(a, a))) == key(Obligation(NINE, eq(a, b)))) is commutes
 
 
+def test_names_do_not_run_together_in_the_normal_form() -> None:
+    """Before a name stands a `v`: one after the other, these are the same letters."""
+    one, other = Var("x"), Var("xvx")
+    assert not written_the_same(one // other, other // one)
+    both = (("x", None), ("xvx", None))
+    assert not identical(Obligation(both, eq(one + other + other, one + one + one + other)))
+
+
 def test_only_what_holds_as_it_is_written_is_identical() -> None:
     a, b = parse_expr("d0 + d1"), parse_expr("d1 + d0")
     for op, holds in (("==", True), ("<=", True), ("<", False), ("!=", False)):

@@ -158,6 +158,23 @@ def test_entries_of_a_cache_hold_for_the_user_who_made_them(tmp_path: Path, monk
     assert hmac.compare_digest(store._secret(), store._secret())
 
 
+@pytest.mark.parametrize("kept", [b"", b"k" * 31, b"k" * 33])
+def test_a_key_that_is_not_whole_signs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bytes) -> None:
+    """Anybody knows the empty one. What is written then holds for this run alone."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "hloproof").mkdir()
+    (tmp_path / "hloproof" / "key").write_bytes(kept)
+    for _ in range(2):
+        store._secret_in.cache_clear()
+        opened = Store(tmp_path / "shared.sqlite")
+        assert opened.get(b"key") is None
+        opened.put(b"key", b"proved")
+        opened.flush()
+        assert opened.get(b"key") == b"proved"
+        opened.close()
+    store._secret_in.cache_clear()
+
+
 def record(file: str) -> ClaimResult:
     return ClaimResult(f"{file}#m/r/definition", "hlo", file, "", 1, 1, "r", Found(Verdict.REFUTED, claim="definition"))
 
