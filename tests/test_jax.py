@@ -18,6 +18,7 @@ import hloproof
 import hloproof.jax
 from hloproof.library import jax_programs
 from hloproof.models.hlo.source_lines import SourceLine, SourceLines
+from hloproof.results.verdict import Verdict
 
 pytest_plugins = ["pytester"]
 needs_jax = pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
@@ -224,6 +225,34 @@ def test_the_fixture_fails_a_test_whose_program_is_not_proved(
     result.assert_outcomes(**{ends: 1})
     if ends == "failed":
         result.stdout.fnmatch_lines(["*model.py:7 in attention: refuted*"])
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+@pytest.mark.parametrize("allow", [False, True])
+def test_the_fixture_allows_what_is_unknown_and_nothing_else(
+    pytester: pytest.Pytester, verdict: Verdict, allow: bool
+) -> None:
+    passes = verdict is Verdict.PROVED or (allow and verdict is Verdict.UNKNOWN)
+    pytester.makepyfile(
+        f"""
+        from hloproof.library import jax_programs
+        from hloproof.results.verdict import Verdict
+
+        class Found:
+            verdict = Verdict({str(verdict)!r})
+
+            def __bool__(self):
+                return self.verdict is Verdict.PROVED
+
+        def test_it(hloproof_validate, monkeypatch):
+            monkeypatch.setattr(jax_programs, "validate", lambda *_: Found())
+            hloproof_validate(print, allow_unknown={allow})
+        """
+    )
+    known = entry_points(group="pytest11", name="hloproof")
+    plugin = () if known else ("-p", "hloproof.pytest_plugin")
+    result = pytester.runpytest_inprocess(*plugin, "-p", "no:xdist", "-p", "no:cacheprovider")
+    result.assert_outcomes(**{"passed" if passes else "failed": 1})
 
 
 @needs_jax

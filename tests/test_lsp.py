@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from hloproof.cli import run
+from hloproof.results.verdict import ClaimResult, Found, Verdict
 
 pytest.importorskip("pygls")
 
@@ -172,6 +173,18 @@ def test_columns_are_counted_as_the_protocol_does() -> None:
 
     [found] = diagnostics("m.hlo", "ENTRY e {\n  /* \U0001f600 */ ROOT p = f32[4] parametr(0)\n}\n")
     assert found.range.start.character == 27  # 26 signs, of which one takes two units
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_what_is_not_unknown_is_shown_as_an_error(verdict: Verdict) -> None:
+    """An error of this tool too: it is no answer about the text."""
+    from lsprotocol.types import DiagnosticSeverity
+
+    from hloproof.server.language import _finding
+
+    found = ClaimResult("a.rules#a", "rule", "a.rules", "", 1, 1, "a", Found(verdict, claim="rule"))
+    shown = DiagnosticSeverity.Warning if verdict is Verdict.UNKNOWN else DiagnosticSeverity.Error
+    assert _finding(found, ["rule a"]).severity == shown
 
 
 def test_without_the_library_it_says_how_to_get_it(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hloproof.cli import run
+from hloproof.engines.certificate import MANIFEST, enter
 from hloproof.engines.door import How
 from hloproof.models.tensor_rules.text import parse_tensor_rules
 from hloproof.queries.certificates import recheck_tensor_rules
@@ -82,6 +83,29 @@ def test_a_certificate_of_a_rule_is_named_in_the_manifest(
     check_tensor_rule(rule, how=How(certify=tmp_path))
     spoil(tmp_path / "a.trule.json")
     assert run(["recheck", str(tmp_path)]) == status and said in capsys.readouterr().out
+
+
+def test_a_rule_whose_obligations_no_solver_showed_is_not_proved(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for said, word, status in (("unknown", "not proved", 3), ("unsat", "proved", 0)):
+        assert run(["recheck", str(folder), "--solver", f"echo {said}"]) == status
+        assert f"slice-of-slice.trule.json: {word}" in capsys.readouterr().out
+
+
+def test_a_certificate_that_is_not_accepted_has_the_status_of_an_unknown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The manifest names it as it is, and no obligation is open beside it."""
+    (rule,) = parse_tensor_rules("rule a\n  A: [n]\n  negate(negate(A)) => A\n")
+    check_tensor_rule(rule, how=How(certify=tmp_path))
+    path = tmp_path / "a.trule.json"
+    text = path.read_text().replace("negate(negate(A))", "negate(A)")
+    path.write_text(text)
+    (tmp_path / MANIFEST).unlink()
+    enter(tmp_path, {path.name: text}, "a", ["isl"])
+    assert run(["recheck", str(tmp_path)]) == 3
+    assert "1 not proved" in capsys.readouterr().out
 
 
 def test_what_a_refuted_rule_needs_is_not_written(tmp_path: Path) -> None:

@@ -620,6 +620,28 @@ def test_certificates_are_those_that_the_manifest_names(what: str) -> None:
     assert run(["recheck", "p", "--solver", f"echo {said}"]) == status
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "status"),
+    [("unsat", "sat", 1), ("a timeout", "sat", 1), ("sat", "unknown", 1), ("no", "unsat", 3)],
+)
+def test_the_worst_that_a_solver_says_of_certificates_is_the_status(one: str, other: str, status: int) -> None:
+    for name in "ab":
+        enter(Path(), {f"{name}.smt2": "(check-sat)"}, "why", ["isl"])
+        Path(f"{name}.smt2").write_text("(check-sat)")
+    Path("solver").write_text(f"case $1 in a.smt2) echo {one};; *) echo {other};; esac")
+    assert run(["recheck", ".", "--solver", "sh solver"]) == status
+
+
+def test_no_certificate_is_named_in_the_entry_of_another_file(capsys: pytest.CaptureFixture[str]) -> None:
+    """It was listed, and no solver would have been asked about it."""
+    texts = {"a.txt": "why", "a.smt2": "(check-sat)"}
+    enter(Path(), texts, "why", ["isl"])
+    for name, text in texts.items():
+        Path(name).write_text(text)
+    assert run(["recheck", ".", "--solver", "echo unsat"]) == 2
+    assert "an entry of its own" in capsys.readouterr().err
+
+
 def test_the_plan_of_one_module_is_not_judged_beside_two(capsys: pytest.CaptureFixture[str]) -> None:
     Path("module.hlo").write_text(CHAIN)
     Path("assignment.txt").write_text(CHAIN_PLAN)

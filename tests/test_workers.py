@@ -19,10 +19,11 @@ from random_obligations import obligation as random_obligation
 from hloproof.engines import cache as cache_module
 from hloproof.engines.budget import Budget
 from hloproof.engines.cache import Cache, proof_sources
-from hloproof.engines.certificate import MANIFEST, recheck
+from hloproof.engines.certificate import MANIFEST, recheck, write
 from hloproof.engines.door import How
 from hloproof.engines.door import prove as prove_apart
 from hloproof.engines.portfolio import prove
+from hloproof.engines.smtlib import cvc5
 from hloproof.engines.store import fingerprint
 from hloproof.engines.worker import Task, prove_many
 from hloproof.logic.formula import eq, lt, ne
@@ -263,6 +264,15 @@ def test_certificates_are_rechecked_and_tampering_is_found(tmp_path: Path) -> No
     assert states[victims[2].with_suffix(".proof").name] == "tampered"
     assert states["stray.smt2"] == "not listed"
     assert (tmp_path / MANIFEST).is_file()
+
+
+def test_what_cvc5_does_not_prove_has_no_proof_beside_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    obligation = Obligation((("x", Interval(0, 9)),), lt(x, 10))
+    monkeypatch.setattr(cvc5, "is_installed", lambda: True)
+    for said, proofs in (("unknown", 0), ("sat", 0), ("unsat", 1)):
+        monkeypatch.setattr(cvc5, "decide", lambda *_, said=said: (said, "a model, or why not"))
+        assert write(obligation, Outcome("proved", ("isl",)), tmp_path / said).is_file()
+        assert len(list((tmp_path / said).glob("*.proof"))) == proofs
 
 
 def test_recheck_takes_any_solver(tmp_path: Path) -> None:
