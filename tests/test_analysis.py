@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import islpy as isl
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -20,7 +21,8 @@ from hloproof.analysis.launch import Launch
 from hloproof.analysis.printing import as_json, as_lines
 from hloproof.analysis.report import analyze
 from hloproof.analysis.utilization import enumerated, utilization
-from hloproof.engines.isl.count import count_image, count_pairs, count_values
+from hloproof.engines.isl.basic_sets import context
+from hloproof.engines.isl.count import _factors, count_image, count_pairs, count_values
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape
@@ -60,6 +62,13 @@ def by_isl(maps: Sequence[IndexingMap]) -> tuple[int, int, int]:
 def test_isl_and_enumeration_count_alike(texts: list[str], elements: int, pairs: int, reads: int) -> None:
     maps = [parse_map(t) for t in texts]
     assert enumerated(maps) == by_isl(maps) == (elements, pairs, reads)
+
+
+def test_a_set_is_a_product_only_where_it_is_one() -> None:
+    """Nothing that is written of two corners ties one side to the other, and they are not four."""
+    for written, rank in (("(i = 0 and j = 0) or (i = 1 and j = 1)", [2]), ("0 <= i <= 1 and 0 <= j <= 1", [1, 1])):
+        found = _factors(isl.Set.read_from_str(context(), f"{{ [i, j] : {written} }}"))
+        assert [f.dim(isl.dim_type.set) for f in found] == rank
 
 
 @st.composite

@@ -16,6 +16,8 @@ from hloproof.engines import enumeration as enumerate_points
 from hloproof.engines.budget import DEFAULT, Budget
 from hloproof.engines.gave_up import GaveUp, NotExpressible, OutOfMemory
 from hloproof.engines.isl import encode as encode_isl
+from hloproof.engines.isl.affine_rows import Conjunction
+from hloproof.engines.isl.clause_search import ClauseSearch
 from hloproof.engines.nonlinear import prove as nonlinear_prove
 from hloproof.engines.portfolio import prove
 from hloproof.engines.structural import mixed_radix
@@ -349,6 +351,17 @@ def test_evaluation_gives_up_rather_than_guess(monkeypatch: pytest.MonkeyPatch) 
         enumerate_points.find_counterexample(owed(searched, x=(5, 6)), 10)
 
 
+def test_a_search_over_alternatives_ends() -> None:
+    """Before isl has counted anything."""
+    for steps in (0, 1):
+        search = ClauseSearch({}, lambda _: {}, steps)
+        if steps:
+            assert search.find(Conjunction()) == {}
+        else:
+            with pytest.raises(GaveUp, match="too long"):
+                search.find(Conjunction())
+
+
 @pytest.mark.parametrize("engine", ["isl", "z3"])
 def test_small_budgets_give_up(engine: str) -> None:
     lin = (Var("a") * 50257 + Var("b")) * 1023 + Var("c")
@@ -507,7 +520,9 @@ def test_a_wrong_quotient_in_the_isl_encoder_is_found(monkeypatch: pytest.Monkey
 def test_reproductions_read_back(tmp_path: Path) -> None:
     for seed in range(50):
         obligation = random_obligation(seed, symbolic=True)
-        assert reproduction.from_json(reproduction.to_json(obligation)) == obligation
+        for rounding in (RoundingSemantics(), RoundingSemantics("trunc", "euclidean")):
+            asked = replace(obligation, rounding=rounding)
+            assert reproduction.from_json(reproduction.to_json(asked)) == asked
 
 
 def test_comparators_are_covered() -> None:

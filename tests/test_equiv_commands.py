@@ -59,7 +59,7 @@ def test_a_proof_ends_with_0_and_its_certificate_is_proved_again(
     for changed in changes:
         Path(proof).write_text(json.dumps({**data, **changed}))
         assert run(["recheck", proof]) == 3
-    two = f"{BEFORE}\n{WRONG.replace('jit_f', 'jit_g')}"  # of which one alone would be looked at
+    two = f"{BEFORE}\n// -----\n{WRONG}"  # of which one alone would be looked at
     sides = [json.dumps({**data, side: two}) for side in ("before", "after")]
     for broken in ("{", "{}", json.dumps({**data, "tier": "loose"}), *sides):
         Path(proof).write_text(broken)

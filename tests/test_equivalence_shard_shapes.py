@@ -9,6 +9,7 @@ from hloproof.equivalence.refuting.refute import Refutation, refute
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
+from hloproof.queries.equivalence import compare
 from hloproof.results.verdict import Verdict
 
 
@@ -42,6 +43,27 @@ ENTRY e {{
   ROOT r = f32[8,8] custom-call(d), custom_call_target="SPMDShardToFullShape", sharding={{{out or into}}}
 }}
 """
+
+
+def negated(size: int, partitions: int) -> str:
+    return f"""HloModule m, num_partitions={partitions}
+ENTRY e {{
+  p = f32[{size}] parameter(0)
+  ROOT r = f32[{size}] negate(p)
+}}
+"""
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 4), (4, 1), (1, 1)])
+def test_parameters_of_another_shape_are_shards_where_a_module_is_partitioned(before: int, after: int) -> None:
+    """Then nothing is said of them; otherwise they are no two modules to compare."""
+    modules = parse_module(negated(8, before)), parse_module(negated(2, after))
+    if before == after:
+        with pytest.raises(InputError):
+            compare(*modules)
+    else:
+        answer = compare(*modules)
+        assert answer.verdict is Verdict.UNKNOWN and "SPMD partitioning" in answer.reason
 
 
 TWO = {"mesh": '"x"=2, "y"=2', "manual": '"x", "y"'}

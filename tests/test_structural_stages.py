@@ -14,7 +14,7 @@ from hloproof.engines.z3 import encode as encode_z3
 from hloproof.logic.formula import Exists, Formula, conj, eq, le
 from hloproof.logic.normal_form import identical, key, written_the_same
 from hloproof.logic.obligation import Obligation
-from hloproof.models.expressions.expr import Expr, Var
+from hloproof.models.expressions.expr import Expr, Var, maximum, minimum
 from hloproof.models.expressions.interval import Interval
 
 d, e = Var("d"), Var("e")
@@ -130,7 +130,7 @@ def test_bounds_that_are_the_wrong_way_round_divide_nothing() -> None:
         intervals.find_counterexample(Obligation(nothing, le(Var("a") // Var("a"), 3)), z3)
 
 
-@pytest.mark.parametrize("op", ["*", "+", "floordiv", "mod"])
+@pytest.mark.parametrize("op", ["*", "+", "floordiv", "ceildiv", "mod", "min", "max"])
 def test_a_wrong_bound_is_refuted(monkeypatch: pytest.MonkeyPatch, op: str) -> None:
     right = intervals._range
 
@@ -138,8 +138,15 @@ def test_a_wrong_bound_is_refuted(monkeypatch: pytest.MonkeyPatch, op: str) -> N
         lower, upper = right(o, x, y)
         return (lower, upper if o != op or upper is None else upper // 2)
 
-    term = {"*": d * e, "+": d + e, "floordiv": d // 2, "mod": e % 80}[op]
-    upper = {"*": 49 * 99, "+": 148, "floordiv": 24, "mod": 79}[op]
+    term, upper = {
+        "*": (d * e, 49 * 99),
+        "+": (d + e, 148),
+        "floordiv": (d // 2, 24),
+        "ceildiv": (d.ceildiv(2), 25),
+        "mod": (e % 80, 79),
+        "min": (minimum(e, 80), 80),
+        "max": (maximum(d, 40), 49),
+    }[op]
     wrong = Obligation((("d", SMALL), ("e", WIDE)), le(term, upper - 1))
     monkeypatch.setattr(intervals, "_range", planted)
     with pytest.raises(GaveUp):
