@@ -204,6 +204,7 @@ SYMBOLIC: list[tuple[str, Obligation, bool]] = [
     ("... by what is added", owed(eq(d.ceildiv(k), (d + k - 1) // k), ne(k, 0), d=None, k=None), False),
     ("... to a positive one", owed(eq(d.ceildiv(k), (d + k - 1) // k), lt(0, k), d=None, k=None), True),
     ("a variable with the name of a quotient", owed(eq(x // k, Var("q'0")), ne(k, 0), **QUOTIENT), False),
+    ("a bound name hides a divisor", owed(conj(eq(d % k, d % k), some("k", 0, 5, eq(k, 5))), d=(0, 3), k=(1, 4)), True),
     ("half of a multiple", owed(eq(x * 3 * k // (k * 2), x), ne(k, 0), x=None, k=None), False),
 ]
 
@@ -500,6 +501,19 @@ def test_a_counterexample_that_does_not_replay_is_an_internal_error(
     outcome = prove(TRUE_ONE, cross=cross, reproductions=tmp_path)
     assert outcome.verdict == "internal"
     assert list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("cross", [False, True])
+def test_a_counterexample_whose_replay_does_not_end_refutes_nothing(
+    monkeypatch: pytest.MonkeyPatch, cross: bool
+) -> None:
+    def endless(*_: object) -> bool:
+        raise TooManySteps("too long")
+
+    assert prove(FALSE_ONE, cross=cross).verdict == "refuted"
+    monkeypatch.setattr(portfolio, "is_counterexample", endless)
+    outcome = prove(FALSE_ONE, cross=cross)
+    assert outcome.verdict == "unknown" and "could not be replayed (too long)" in outcome.reason
 
 
 def test_a_wrong_quotient_in_the_isl_encoder_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

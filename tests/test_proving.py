@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hloproof.engines import door
+from hloproof.engines import door, portfolio
 from hloproof.engines.budget import DEFAULT
 from hloproof.engines.cache import Cache
 from hloproof.engines.door import How, prove_one
@@ -17,6 +17,7 @@ from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Var
 from hloproof.models.expressions.interval import Interval
+from hloproof.models.stages import OutOfTime
 from hloproof.pipeline.options import Selection
 from hloproof.pipeline.prover import Prover
 from hloproof.results.results import exit_status, worst
@@ -299,6 +300,22 @@ def test_what_one_engine_proved_is_no_answer_of_two() -> None:
     asked = _obligation("x", 9)
     engines = [prove_one(asked, How(cross=cross, known=known)).engines for cross in (False, True, False)]
     assert [len(set(e)) for e in engines] == [1, 2, 1]
+
+
+@pytest.mark.parametrize("after", [0, 1])
+def test_what_was_not_looked_at_for_want_of_time_is_not_final(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """Neither where obligations are compared nor where they are proved; a file is kept only where all is final."""
+    passed: list[None] = []
+
+    def checkpoint() -> None:
+        passed.append(None)
+        if len(passed) > after:
+            raise OutOfTime("over")
+
+    for module in (door, portfolio):
+        monkeypatch.setattr(module, "checkpoint", checkpoint)
+    outcome = prove_one(_obligation("x", 9), How(where="here"))
+    assert (outcome.verdict, outcome.final) == ("unknown", False) and len(passed) == after + 1
 
 
 def test_an_answer_to_an_equal_obligation_is_replayed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,6 +108,13 @@ def test_a_certificate_that_is_not_accepted_has_the_status_of_an_unknown(
     assert "1 not proved" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("text", ["{", '{"schema": "hloproof-tensor-rule/1", "rule": "rule", "obligations": []}'])
+def test_a_certificate_that_cannot_be_read_is_not_passed_over(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.trule.json").write_text(text)
+    [(name, reason)] = recheck_tensor_rules(tmp_path, ())
+    assert name == "a.trule.json" and reason
+
+
 def test_what_a_refuted_rule_needs_is_not_written(tmp_path: Path) -> None:
     (rule,) = parse_tensor_rules("rule wrong\n  A: [n]\n  reverse(A, dims=[0]) => A\n")
     check_tensor_rule(rule, how=How(certify=tmp_path))
