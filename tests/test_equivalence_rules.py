@@ -338,7 +338,7 @@ COMPARED = tuple(("compare", (("direction", d),)) for d in ("LT", "LE", "GT", "G
 COUNTED = [
     *(constant(c) for c in (-3, 0, 1, 2, 3, 7)),
     *(variable(0, 4) * a + b for a in (-2, 1, 3) for b in (-4, 0, 1)),
-    variable(0, 4) * 2 + 2,  # to 8, which is no number of s4 and has the highest bit of u4
+    variable(0, 4) * 25 + 100,  # to 175, which is no number of s8 and has the highest bit of u8
     variable(0, 4) + variable(1, 3),
 ]
 
@@ -355,20 +355,23 @@ def test_what_is_counted_is_what_is_computed_at_each_point(type_: str) -> None:
     """Operations on numbers that run over indices, against the same operations on each of the numbers."""
     told = set()
     whole = type_ != "f32"
-    for op, key in [*((op, ()) for op in BINARY if whole or op in BINARY[:6]), *COMPARED]:
-        for x, y in product(COUNTED, repeat=2):
-            if any(f.lo < int(lowest(type_)) or f.hi > int(highest(type_)) for f in (x, y) if whole):
-                continue
-            result = "pred" if op == "compare" else type_
-            found = counted(op, result, (Num(type_, x), Num(type_, y)), key)
-            if found is None:
+    held = [f for f in COUNTED if not whole or (f.lo >= int(lowest(type_)) and f.hi <= int(highest(type_)))]
+    asked = [(op, (), type_, 2) for op in (BINARY if whole else BINARY[:6])]
+    asked += [(op, key, "pred", 2) for op, key in COMPARED]
+    asked += [("convert", (), to, 1) for to in ("pred", "s8", "u8", "s32", "f32")]
+    asked += [(op, (), type_, 1) for op in ("negate", "abs", "sign") if whole]
+    asked += [("clamp", (), type_, 3)]
+    for op, key, result, many in asked:
+        for forms in product(held, repeat=many):
+            found = counted(op, result, tuple(Num(type_, f) for f in forms), key)
+            if found is None or (op == "convert" and forms[0].is_constant):  # a known number is the table's
                 continue
             told.add(op)
             for point in POINTS:
-                given = tuple(Num(type_, constant(number(f, point))) for f in (x, y))
-                assert made(found, point) == evaluate(op, result, given, key), (op, key, x, y, point)
-    missing = {"divide", "remainder", "maximum", "minimum"} if not whole else set()
-    assert {*BINARY[: 11 if whole else 6], "compare"} - missing <= told
+                given = tuple(Num(type_, constant(number(f, point))) for f in forms)
+                assert made(found, point) == evaluate(op, result, given, key), (op, key, forms, point)
+    missing = {"divide", "remainder", "maximum", "minimum", "clamp"} if not whole else set()
+    assert {op for op, *_ in asked} - missing <= told
 
 
 def test_only_what_does_not_depend_on_a_variable_is_there_once() -> None:
