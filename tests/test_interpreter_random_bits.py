@@ -58,6 +58,8 @@ def test_pairs_of_threefry_lie_along_the_first_even_dimension() -> None:
     _, bits = threefry_bits([1, 5], (3, 4), 32)
     pairs = [threefry(1, 5 + n) for n in range(6)]
     assert bits == [pairs[2 * i + j // 2][j % 2] for i in range(3) for j in range(4)]
+    _, bits = threefry_bits([1, 5], (3, 3), 32)  # where none is even, along the first of the largest
+    assert bits == [pairs[i // 2 * 3 + j][i % 2] for i in range(3) for j in range(3)]
 
 
 @pytest.mark.parametrize(
@@ -69,6 +71,7 @@ def test_counters_of_philox(state: list[int], after: list[int]) -> None:
     assert found == after
     high = state[2] if len(state) > 2 else state[0]
     assert bits[:4] == list(philox(state[0], state[1] | high << 64))
+    assert philox_bits(state, (2, 0), 32) == (state, [])
 
 
 @pytest.mark.parametrize("semantics", ["real", "hashed"])
