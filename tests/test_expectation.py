@@ -74,3 +74,27 @@ def test_an_expectation_excuses_what_it_names_and_nothing_else(
     assert found == after and other == shared | own
     assert len(results.modules[0].instructions[0].claims()) == len(after)
     assert worst(r.verdict for r in results.others) is Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    ("expected", "asked_for", "told"),
+    [
+        ("proved definition", True, [P]),
+        ("proved definition", False, [P]),
+        ("proved plan-alias", True, [R]),  # nothing owes such a claim
+        ("proved plan-alias", False, []),
+        ("refuted definition", True, [R]),
+        ("refuted definition", False, []),
+        ("refuted async", False, [P]),
+    ],
+)
+def test_what_is_told_of_an_expectation(expected: str, asked_for: bool, told: list[Verdict]) -> None:
+    """Where not all that it names was asked for, no more than that it is met."""
+    results = FileResults("m.hlo", "hlo")
+    claims = OperationVerdicts((Found(P, claim="definition"), Found(R, claim="async-done")))
+    one = InstructionResult("e", instruction("x", "copy", 4), claims, [])
+    results.modules.append(ModuleResults("m", [one]))
+    verdict, *named = expected.split()
+    results.expected["m"] = ModuleExpectation(verdict, tuple(named), 1, asked_for)
+    settle(results)
+    assert [r.verdict for r in results.others] == told

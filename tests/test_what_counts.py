@@ -93,6 +93,11 @@ def test_a_suppression_stays_in_its_module() -> None:
     assert [c.line for c in suppressions(old, "m.hlo", [1, 4])] == [4]
 
 
+def test_a_suppression_behind_what_has_no_record_is_of_nothing_below() -> None:
+    text = f"x = f32[] x()\n}} {ALLOW}\ny = f32[] y()\n"
+    assert [c.line for c in suppressions(text, "m.hlo", [1, 3])] == [2]
+
+
 MAPS = """map a
   map (d0) -> (d0), domain: d0 in [0, 4]
   # hloproof: allow definition because it is an example
@@ -239,6 +244,8 @@ def test_only_an_internal_error_is_never_excused(verdict: Verdict) -> None:
         judged = judge(report, policy)
         assert judged.exit_status() is (Exit.INTERNAL if verdict is Verdict.INTERNAL else Exit.OK), policy
         assert all((f.known, f.level) == (None, "error") for f in judged.findings if verdict is Verdict.INTERNAL)
+    kept = json.loads("".join(chunks(report)))["findings"]
+    assert [k["verdict"] for k in kept] == ([] if verdict in (Verdict.INTERNAL, Verdict.PROVED) else [verdict])
 
 
 def test_a_file_that_was_not_read_to_its_end_is_never_excused() -> None:
