@@ -336,6 +336,22 @@ def test_a_total_order_in_bits_is_that_and_nothing_like_it(changed: dict[str, st
         assert (decide(parse_module(before), parse_module(after), "real", 5.0).verdict == "proved") is orders
 
 
+@pytest.mark.parametrize(("kind", "orders"), [("f16", True), ("bf16", False)])
+def test_bits_of_two_types_are_in_no_order_of_their_numbers(kind: str, orders: bool) -> None:
+    """Both are turned over as s16."""
+    lines = [line.replace("convert(p)", "convert(g)") for line in in_order({"kind": "s16", "mask": "32767"})]
+    zero = ("n = f16[] constant(0)", "z = f16[4] broadcast(n), dimensions={}")
+    before, after = (
+        parse_module(one("f16[4]", *zero, f"f = f16[4] {made}", f"g = {kind}[4] convert(f)", *lines))
+        for made in ("copy(p)", "add(p, z)")
+    )
+    (root,) = GraphReader().read(after, 0).results
+    terms = Terms()
+    opened = terms.opened(Elem(root, (variable(0, 4),)), 1)
+    assert bool(ordered_floats(opened, lambda t: terms.opened(terms.settle(t, ()), 1))) is orders
+    assert (decide(before, after, "real", 5.0).verdict == "proved") is orders
+
+
 def test_operands_of_an_order_in_bits_may_change_places_where_it_is_equality() -> None:
     (before, _), (_, after) = plus_zero(*in_order({}, "EQ")), plus_zero(*in_order({}, "EQ", swapped=True))
     proved(before, after, "real")
