@@ -125,6 +125,27 @@ def test_modules_that_do_not_fit_each_other_are_an_error_at_a_place(
     assert "other.hlo:" in error and said in error and "Traceback" not in error
 
 
+def test_parameters_of_another_size_may_be_the_shards_of_a_partition(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shard = BEFORE.replace("f32[6]", "f32[4]")
+    for text, status in ((shard, 2), (shard.replace("jit_f", "jit_f, num_partitions=2"), 3)):
+        (files / "after.hlo").write_text(text)
+        assert run(["equiv", str(files / "before.hlo"), str(files / "after.hlo")]) == status
+    assert "SPMD partitioning" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", range(2))
+def test_one_of_several_modules_is_not_compared_for_all(
+    place: int, files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first of them is equal to the other side."""
+    (files / "wrong.hlo").write_text(f"{BEFORE}// -----\n{WRONG}")
+    sides = ("wrong", "before")[:: -1 if place else 1]
+    assert run(["equiv", *(str(files / f"{name}.hlo") for name in sides)]) == 2
+    assert "2 modules where one was expected" in capsys.readouterr().err
+
+
 def dumps(folder: Path, *texts: str, module: str = "module_0007.jit_f") -> Path:
     """A folder of dumps of one module; pass n is called `pass-n`."""
     folder.mkdir(exist_ok=True)
