@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from map_points import counted
 
 from hloproof.claims.maps.compared_maps import ComparedMaps
-from hloproof.claims.maps.dedup import Deduplicated, deduplicate
+from hloproof.claims.maps.dedup import MOST_UNDECIDED, Deduplicated, deduplicate
 from hloproof.claims.maps.shared_readings import shared
 from hloproof.claims.maps.shifting_maps import inclusion_by_readings
 from hloproof.claims.statements.statement import Part
@@ -187,6 +187,13 @@ def test_what_cannot_be_followed_stays_with_a_reason() -> None:
     two = replace(first, runtime=(replace(v, index=shifted),))
     found = deduplicate([one, two])
     assert found.kept == (0, 1) and "run time" in found.undecided[0][2]
+
+
+def test_after_some_pairs_that_nobody_decides_no_more_are_compared() -> None:
+    texts = [f"(d0){{rt0}} -> (d0 * {k} + rt0), domain: d0 in [0, 3], rt0 in [0, 5]" for k in range(6)]
+    found = deduplicate([parse_map(t) for t in texts])
+    late = [reason.startswith("not compared") for _, _, reason in found.undecided]
+    assert found.kept == tuple(range(6)) and late == [n >= MOST_UNDECIDED for n in range(15)]
 
 
 def test_one_element_clamped_in_two_ways() -> None:
