@@ -356,6 +356,7 @@ def test_what_is_counted_is_what_is_computed_at_each_point(type_: str) -> None:
     told = set()
     whole = type_ != "f32"
     held = [f for f in COUNTED if not whole or (f.lo >= int(lowest(type_)) and f.hi <= int(highest(type_)))]
+    asked: list[tuple[str, tuple[tuple[str, str], ...], str, int]]
     asked = [(op, (), type_, 2) for op in (BINARY if whole else BINARY[:6])]
     asked += [(op, key, "pred", 2) for op, key in COMPARED]
     asked += [("convert", (), to, 1) for to in ("pred", "s8", "u8", "s32", "f32")]
