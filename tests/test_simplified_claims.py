@@ -105,12 +105,98 @@ LIST = "\nruntime variables:"
         (TWO + LIST + read("a", 0) + read("b", 1), ONE + LIST + read("b", 0)),
         (TWO + LIST + read("a", 0), TWO + LIST + read("a", 0)),
         (TWO + LIST + read("b", 1), ONE + LIST + read("b", 0)),
+        (THREE.replace("(rt1)", "(rt2)") + LIST + read("b", 1), THREE.replace("(rt1)", "(rt2)") + LIST + read("b", 1)),
     ],
 )
 def test_a_variable_without_a_provider_stays_in_its_place(before: str, after: str) -> None:
     """Nothing else says which value it is: what came behind one that was left out was refuted."""
     result = simplified(parse_map(before), remove_unused=True)
     assert print_map(result.map) == print_map(parse_map(after))
+    assert result.found.verdict is Verdict.PROVED
+
+
+INSIDE = "; (d0){rt0, rt1} -> (rt1), domain: d0 in [0, 1], rt0 in [0, 1], rt1 in [0, 1]"
+"""Of the two variables that are read by the second alone says which element is read."""
+
+
+@pytest.mark.parametrize(
+    "inside", [INSIDE, f"{INSIDE}; reading {{rt0 = a}}", f"{INSIDE}; reading {{rt0 = a, rt1 = c{INSIDE}}}"]
+)
+def test_a_variable_that_is_read_by_one_without_a_provider_stays_in_its_place(inside: str) -> None:
+    """The other's place begins with its own: what stood behind one that was left out was refuted."""
+    before = f"{TWO}{LIST}{read('a', 0)}\nrt1: b{inside}"
+    result = simplified(parse_map(before), remove_unused=True)
+    assert print_map(result.map) == print_map(parse_map(before))
+    assert result.found.verdict is Verdict.PROVED
+
+
+def test_a_variable_that_is_read_by_others_with_providers_is_known_by_these() -> None:
+    known = f"{INSIDE}; reading {{rt0 = a, rt1 = c{INSIDE}; reading {{rt0 = a, rt1 = c}}}}"
+    result = simplified(parse_map(f"{THREE.replace('(rt1)', '(rt2)')}{LIST}\nrt2: b{known}"), remove_unused=True)
+    assert print_map(result.map) == print_map(parse_map(f"{ONE}{LIST}\nrt0: b{known}"))
+    assert result.found.verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "(d0)[s0] -> (s0), {}",
+        "(d0)[s0] -> (d0), {}; replica id: (d0)[s0] -> (s0), {}",
+        "(d0)[s0]{{rt0}} -> (rt0), {}, rt0 in [0, 1]; reading {{rt0 = c; (d0)[s0] -> (s0), {}}}",
+        "(d0)[s0]{{rt0}} -> (rt0), {}, rt0 in [0, 1]; reading {{rt0 = c; (d0)[s0] -> (d0), {}}}",
+    ],
+)
+def test_range_variables_that_what_is_read_mentions_stay(inside: str) -> None:
+    """Also those of what is read in turn, and of the device that reads; what nothing mentions goes from all maps."""
+
+    def through(ranges: str) -> str:
+        box = "domain: d0 in [0, 1], " + ", ".join(f"{s} in [0, 1]" for s in ranges.split(", "))
+        maps = f"(d0)[s0]{{rt0}} -> (rt0), {box}, rt0 in [0, 2]{LIST}\nrt0: a; {inside.format(box, box)}"
+        return maps.replace("[s0]", f"[{ranges}]")
+
+    mentioned = inside.count("s0") > inside.count("[s0]")
+    result = simplified(parse_map(through("s0, s1")), remove_unused=True)
+    alone = print_map(parse_map(through("s0")))
+    if mentioned:
+        assert print_map(result.map) == alone
+    else:
+        assert print_map(result.map) == alone.replace("[s0]", "").replace(", s0 in [0, 1]", "")
+        assert result.found.verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("position", ["rt1", "d0"])
+def test_what_is_left_out_of_a_map_is_left_out_of_its_steps_between_devices(position: str) -> None:
+    """A runtime variable stayed in them, and what followed it had another number there than in the map."""
+    variables = "(d0){rt0, rt1} -> (%s), domain: d0 in [0, 1], rt0 in [0, 2], rt1 in [0, 1]"
+    before = f"{variables % 'd0'}{LIST}{read('a', 0)}\nrt1: reader\nreplica id:\n{variables % position}"
+    result = simplified(parse_map(before), remove_unused=True)
+    box = "(d0){rt0} -> (%s), domain: d0 in [0, 1], rt0 in [0, 1]"
+    after = f"{box % 'd0'}{LIST}\nrt0: reader\nreplica id:\n{box % 'rt0'}"
+    if position == "d0":
+        after = "(d0) -> (d0), domain: d0 in [0, 1]\nreplica id:\n(d0) -> (d0), domain: d0 in [0, 1]"
+    assert print_map(result.map) == print_map(parse_map(after))
+    assert result.found.verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(d0)[s0] -> (0), domain: d0 in [0, 3], s0 in [0, 1], d0 - s0 * 2 in [0, 0]",
+        "(d0)[s0, s1] -> (d0), domain: d0 in [0, 3], s0 in [0, 1], s1 in [0, 1], d0 + s0 + s1 in [1, 2]",
+    ],
+)
+def test_a_constraint_on_a_dim_stays_with_what_it_mentions(text: str) -> None:
+    result = simplified(parse_map(text), remove_unused=True)
+    assert len(result.map.ranges) == text.count("s") // 3
+    assert result.found.verdict is Verdict.PROVED
+
+
+def test_steps_between_devices_are_rescaled_with_the_map() -> None:
+    box = "domain: d0 in [0, 1], s0 in [0, 3]"
+    before = f"(d0)[s0] -> (d0), {box}, s0 mod 2 in [1, 1]\nreplica id:\n(d0)[s0] -> (s0), {box}"
+    result = simplified(parse_map(before), rescale=True)
+    assert result.map.replica is not None
+    assert print_map(result.map.replica) == "(d0)[s0] -> (s0 * 2 + 1), domain: d0 in [0, 1], s0 in [0, 1]"
     assert result.found.verdict is Verdict.PROVED
 
 

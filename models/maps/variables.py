@@ -105,14 +105,27 @@ def _used(m: IndexingMap, narrowed: set[str]) -> set[str]:
             if c.expr.free & used:
                 more |= c.expr.free
         for k, v in enumerate(m.runtime):
-            if f"rt{k}" in used and v.provider is None:
-                more |= {f"rt{before}" for before in range(k)}
-            if f"rt{k}" in used and v.index is not None:
-                for e in (*v.index.results, *(c.expr for c in v.index.constraints)):
-                    more |= e.free
+            if f"rt{k}" in used:
+                more |= _ranges_in(v.index)
+                if _known_by_place(v):
+                    more |= {f"rt{before}" for before in range(k)}
         if more == used:
             return used
         used = more
+
+
+def _ranges_in(m: IndexingMap | None) -> set[str]:
+    """The range variables that a map of what is read mentions, or a map in it. Its runtime variables are its own."""
+    if m is None:
+        return set()
+    found = {n for e in (*m.results, *(c.expr for c in m.constraints)) for n in e.free if n.startswith("s")}
+    return found.union(_ranges_in(m.replica), *(_ranges_in(v.index) for v in m.runtime))
+
+
+def _known_by_place(v: RuntimeVariable) -> bool:
+    """The variable names no provider, or a variable in the maps of what it reads does not: its place begins with this
+    one's."""
+    return v.provider is None or (v.index is not None and any(_known_by_place(r) for r in v.index.runtime))
 
 
 def _without(m: IndexingMap, dropped: set[str], constraints: tuple[Constraint, ...]) -> IndexingMap:
@@ -125,7 +138,8 @@ def _without(m: IndexingMap, dropped: set[str], constraints: tuple[Constraint, .
         """A map over the same range variables; one without them stays."""
         if inner is None or len(inner.ranges) != len(m.ranges):
             return inner
-        return _without(inner, {n for n in dropped if n.startswith("s")}, inner.constraints)
+        own = dropped if inner is m.replica and len(inner.runtime) == len(m.runtime) else set[str]()
+        return _without(inner, own | {n for n in dropped if n.startswith("s")}, inner.constraints)
 
     def kept(v: RuntimeVariable) -> RuntimeVariable:
         return replace(v, index=within(v.index))
