@@ -353,7 +353,13 @@ def buffers(entry: str) -> str:
     one = "one { w = b(f32[8]) parameter(0) ROOT " + UNPIN + " }"
     two = f"two {{ {apart} {ends} }}\ntuple {{ s = (b(f32[8]), b(f32[8])) parameter(0) {parts} {ends} }}\n{one}"
     given = "p = b(f32[8]) parameter(0) q = b(f32[8]) parameter(1) c = pred[] parameter(2)"
-    return f"HloModule m\n{two}\nENTRY e {{ {given} {entry} }}\n"
+    loop = "never { s = (b(f32[8]), b(f32[8])) parameter(0) ROOT z = pred[] constant(false) }\n"
+    loop += "same { ROOT s = (b(f32[8]), b(f32[8])) parameter(0) }"
+    return f"HloModule m\n{two}\n{loop}\nENTRY e {{ {given} {entry} }}\n"
+
+
+def unpinned(name: str, buffer: str) -> str:
+    return UNPIN.replace("u =", f"{name} =").replace("(w)", f"({buffer})")
 
 
 TAKERS = {
@@ -364,6 +370,20 @@ TAKERS = {
     "a tuple that is called with": "t = (b(f32[8]), b(f32[8])) tuple(p, OTHER) ROOT r = f32[8] call(t), to_apply=tuple",
     "a tuple in one branch": "t = (b(f32[8]), b(f32[8])) tuple(p, OTHER) "
     "ROOT r = f32[8] conditional(c, t, p), true_computation=tuple, false_computation=one",
+    "a loop": "t = (b(f32[8]), b(f32[8])) tuple(p, OTHER) "
+    "ROOT r = (b(f32[8]), b(f32[8])) while(t), condition=never, body=same",
+    "an opaque call": 'ROOT r = (b(f32[8]), b(f32[8])) custom-call(p, OTHER), custom_call_target="f", '
+    "output_to_operand_aliasing={{0}: (0, {}), {1}: (1, {})}",
+    "a barrier before a call": "t = (b(f32[8]), b(f32[8])) tuple(p, OTHER) k = (b(f32[8]), b(f32[8])) opt-barrier(t) "
+    "ROOT r = f32[8] call(k), to_apply=tuple",
+    "a part, and the buffer in it": f"t = (b(f32[8])) tuple(p) w = b(f32[8]) get-tuple-element(t), index=0 {UNPIN} "
+    f"{unpinned('v', 'OTHER')} ROOT r = f32[8] add(u, v)",
+    "what a barrier gives, and what it is given": f"w = b(f32[8]) opt-barrier(p) {UNPIN} {unpinned('v', 'OTHER')} "
+    "ROOT r = f32[8] add(u, v)",
+    "a loop and a call": "o = b(f32[8]) parameter(3) t = (b(f32[8]), b(f32[8])) tuple(OTHER, o) "
+    f"r = (b(f32[8]), b(f32[8])) while(t), condition=never, body=same ROOT {unpinned('u', 'p')}",
+    "what starts and another beside it": "r = ((b(f32[8])), f32[8], u32[]) call-start(p), to_apply=one "
+    f"{unpinned('u', 'OTHER')} d = f32[8] call-done(r) ROOT v = f32[8] add(u, d)",
     "a result": "ROOT r = (b(f32[8]), b(f32[8])) tuple(p, OTHER)",
     "a result of tuples": "t = (b(f32[8])) tuple(p) o = (b(f32[8])) tuple(OTHER) "
     "ROOT r = ((b(f32[8])), (b(f32[8]))) tuple(t, o)",
@@ -375,6 +395,43 @@ TAKERS = {
 def test_nobody_takes_one_buffer_twice(taker: str) -> None:
     assert set(refuted(buffers(taker.replace("OTHER", "p")), True)) == {"buffer-alias"}
     assert refuted(buffers(taker.replace("OTHER", "q")), True) == {}
+
+
+@pytest.mark.parametrize("taker", TAKERS.values(), ids=TAKERS)
+def test_nor_does_anybody_where_it_is_called(taker: str) -> None:
+    def called(other: str) -> str:
+        head, _, entry = buffers(taker.replace("OTHER", other)).partition("ENTRY e {")
+        return f"{head}inner {{{entry}ENTRY e {{ ROOT z = f32[] constant(0) }}\n"
+
+    assert set(refuted(called("p"), True)) == {"buffer-alias"}
+    assert refuted(called("q"), True) == {}
+
+
+def test_each_that_takes_it_after_the_first_is_told() -> None:
+    takers = [unpinned(name, "p") for name in ("u", "v", "w")]
+    source = text("p = b(f32[8]) parameter(0)", *takers, "r = (f32[8], f32[8], f32[8]) tuple(u, v, w)")
+    found = judge(parse_module(source), lambda c: c == "buffer-alias", lambda c: False)
+    assert {j.place.instruction for j in found if j.found.verdict == "refuted"} == {"v", "w"}
+
+
+@pytest.mark.parametrize(
+    ("given", "aliasing", "fine"),
+    [
+        ("(b(f32[8]), b(f32[8]))", "{0}: (0, {}), {1}: (0, {})", False),
+        ("(b(f32[8]), b(f32[8]))", "{0}: (0, {})", False),
+        ("(b(f32[8]), f32[8])", "{0}: (0, {})", True),
+    ],
+)
+def test_each_result_has_a_buffer_of_its_own(given: str, aliasing: str, fine: bool) -> None:
+    call = f'r = {given} custom-call(p), custom_call_target="f", output_to_operand_aliasing={{{aliasing}}}'
+    assert set(refuted(text("p = b(f32[8]) parameter(0)", call), True)) == (set() if fine else {"buffer-alias"})
+
+
+def test_an_opaque_call_in_flight_says_where_its_buffer_goes() -> None:
+    start = 's = ((b(f32[8])), b(f32[8]), u32[]) custom-call-start(p), custom_call_target="f"'
+    for aliasing, wrong in (("", {"buffer-alias"}), (", output_to_operand_aliasing={{}: (0, {})}", set())):
+        source = text("p = b(f32[8]) parameter(0)", start + aliasing, "d = b(f32[8]) custom-call-done(s)")
+        assert set(refuted(source, True)) == wrong
 
 
 def test_what_is_given_back_nobody_else_takes() -> None:
