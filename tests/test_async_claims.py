@@ -355,7 +355,8 @@ def buffers(entry: str) -> str:
     given = "p = b(f32[8]) parameter(0) q = b(f32[8]) parameter(1) c = pred[] parameter(2)"
     loop = "never { s = (b(f32[8]), b(f32[8])) parameter(0) ROOT z = pred[] constant(false) }\n"
     loop += "same { ROOT s = (b(f32[8]), b(f32[8])) parameter(0) }"
-    return f"HloModule m\n{two}\n{loop}\nENTRY e {{ {given} {entry} }}\n"
+    wrapped = f"wrapped {{ {apart} ROOT r = f32[8] call(y, z), to_apply=two }}"
+    return f"HloModule m\n{two}\n{wrapped}\n{loop}\nENTRY e {{ {given} {entry} }}\n"
 
 
 def unpinned(name: str, buffer: str) -> str:
@@ -382,6 +383,8 @@ TAKERS = {
     "ROOT r = f32[8] add(u, v)",
     "a loop and a call": "o = b(f32[8]) parameter(3) t = (b(f32[8]), b(f32[8])) tuple(OTHER, o) "
     f"r = (b(f32[8]), b(f32[8])) while(t), condition=never, body=same ROOT {unpinned('u', 'p')}",
+    "what is wrapped in flight": "r = ((b(f32[8]), b(f32[8])), f32[8], u32[]) async-start(p, OTHER), calls=wrapped "
+    "ROOT d = f32[8] async-done(r)",
     "what starts and another beside it": "r = ((b(f32[8])), f32[8], u32[]) call-start(p), to_apply=one "
     f"{unpinned('u', 'OTHER')} d = f32[8] call-done(r) ROOT v = f32[8] add(u, d)",
     "a result": "ROOT r = (b(f32[8]), b(f32[8])) tuple(p, OTHER)",

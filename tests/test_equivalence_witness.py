@@ -136,6 +136,26 @@ def test_modules_are_run_without_sugar() -> None:
     assert lost(f"{flight}; {INFINITE}; ROOT r = {{kind}} add(n, i)") != ""
 
 
+def test_as_many_devices_run_as_the_modules_are_for() -> None:
+    """The number of the second of two is no zero."""
+    lines = "n = u32[] replica-id(); f = f32[] convert(n); a = f32[] all-reduce(f), replica_groups={{{{0,1}}}}, "
+    lines += "to_apply=add; b = {kind} broadcast(a), dimensions={{}}; e = pred[{size}] compare(b, zero), direction=NE; "
+    lines += INFINITE + "; ROOT r = {kind} select(e, i, p)"
+    assert lost(lines, head="HloModule m, replica_count=2") != ""
+
+
+@pytest.mark.parametrize("part", ["real", "imag"])
+def test_complex_inputs_have_two_parts_that_may_be_zero(part: str) -> None:
+    zero = entry("z = c64[4] parameter(0)", f"r = f32[4] {part}(z)", "ROOT q = f32[4] copy(r)")
+    lines = (
+        "z = c64[4] parameter(0)",
+        f"r = f32[4] {part}(z)",
+        "d = f32[4] divide(r, r)",
+        "ROOT q = f32[4] multiply(r, d)",
+    )
+    assert "is 0 before and nan after" in where_a_number_is_lost(parse_module(zero), parse_module(entry(*lines)), 5.0)
+
+
 def test_a_rounding_that_is_put_in_may_lose_a_number() -> None:
     def through(kind: str, number: str) -> str:
         most = f"c = f32[] constant({number})", "m = f32[] multiply(x, c)"
