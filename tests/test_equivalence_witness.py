@@ -8,8 +8,10 @@ import pytest
 from red_pairs import ADD, entry
 
 from hloproof.equivalence import decide
+from hloproof.equivalence.refuting import inputs
 from hloproof.equivalence.refuting.witness import where_a_number_is_lost
 from hloproof.models.hlo.parser import parse_module
+from hloproof.models.interpreter.compact.classed import MOST_WRITTEN_OUT
 from hloproof.queries.equivalence import compare
 
 
@@ -194,3 +196,26 @@ def test_a_number_may_be_lost_whatever_else_is_exact() -> None:
         )
         assert {tier for _, tier in decide(before, after, "real", 5.0).axioms} == {"exact", "real"}
         assert compare(before, after, "real").verdict == verdict
+
+
+def scattered(size: int, seconds: float) -> str:
+    """What is said of an array that is scattered into, for which inputs in parts are written out."""
+    kind = f"f32[{size}]"
+    lines = (
+        f"p = {kind} parameter(0)",
+        "j = s32[1] constant({1})",
+        "u = f32[1] constant({1})",
+        f"s = {kind} scatter(p, j, u), update_window_dims={{}}, inserted_window_dims={{0}}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add",
+    )
+    infinite = INFINITE.format(kind=kind).split("; ")
+    zero = "z = f32[] constant(0)", f"zero = {kind} broadcast(z), dimensions={{}}"
+    before = entry(*lines, f"ROOT r = {kind} negate(s)", before=ADD)
+    after = entry(*lines, *zero, *infinite, f"ROOT r = {kind} add(s, i)", before=ADD)
+    return where_a_number_is_lost(parse_module(before), parse_module(after), seconds)
+
+
+def test_what_cannot_be_run_in_parts_is_run_whole_where_there_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert scattered(MOST_WRITTEN_OUT + 1, 60.0) != ""
+    monkeypatch.setattr(inputs, "_value", lambda *_: pytest.fail("made up"))
+    assert scattered(MOST_WRITTEN_OUT + 1, 0.2) == ""
