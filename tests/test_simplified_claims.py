@@ -132,8 +132,17 @@ def test_a_variable_that_is_read_by_one_without_a_provider_stays_in_its_place(in
 
 def test_a_variable_that_is_read_by_others_with_providers_is_known_by_these() -> None:
     known = f"{INSIDE}; reading {{rt0 = a, rt1 = c{INSIDE}; reading {{rt0 = a, rt1 = c}}}}"
-    result = simplified(parse_map(f"{THREE.replace('(rt1)', '(rt2)')}{LIST}\nrt2: b{known}"), remove_unused=True)
-    assert print_map(result.map) == print_map(parse_map(f"{ONE}{LIST}\nrt0: b{known}"))
+    for before in (f"{THREE.replace('(rt1)', '(rt2)')}{LIST}\nrt2: b{known}", f"{TWO}{LIST}\nrt1: b{known}"):
+        result = simplified(parse_map(before), remove_unused=True)
+        assert print_map(result.map) == print_map(parse_map(f"{ONE}{LIST}\nrt0: b{known}"))
+        assert result.found.verdict is Verdict.PROVED
+
+
+def test_what_a_constraint_on_steps_mentions_stays() -> None:
+    box = "domain: d0 in [0, 1], s0 in [0, 1]"
+    before = f"(d0)[s0] -> (d0), {box}\nreplica id:\n(d0)[s0] -> (0), {box}, d0 - s0 in [0, 0]"
+    result = simplified(parse_map(before), remove_unused=True)
+    assert len(result.map.ranges) == 1
     assert result.found.verdict is Verdict.PROVED
 
 
