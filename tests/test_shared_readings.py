@@ -116,6 +116,14 @@ READ: list[tuple[str, IndexingMap, IndexingMap, str, str, bool]] = [
         over("rt0", SHIFTED[1]), over("rt0", at("rt0", by=[at("3 - s0", "Q")])), NO, OPEN, False),
     ("one element of the devices that a shift goes through",
         over("rt0 + s0", at("d0", device="s0")), over("rt0 + 3 - s0", at("d0", device="s0")), NO, OPEN, False),
+    ("by way of another device, told in two ways",
+        over("rt0", at("rt0", by=[at("d0", "Q", device="d0 / 1")])),
+        over("rt0", at("rt0", by=[at("d0", "Q", device="d0")])),
+        OPEN, OPEN, False),
+    ("... in one way", over("rt0", at("rt0", by=[at("d0", "Q", device="d0")])),
+        over("rt0 + 0", at("rt0", by=[at("d0", "Q", device="d0")])), YES, YES, True),
+    ("... which differ whatever is read", over("rt0", at("rt0", by=[at("d0", "Q", device="d0")])),
+        over("rt0 + 1", at("rt0", by=[at("d0", "Q", device="d0")])), NO, NO, False),
     ("what shifts, and one of that", over("rt0", at("d0")), over("rt0", at("s0")), NO, NO, False),
 ]  # fmt: skip
 

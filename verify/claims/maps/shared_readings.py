@@ -59,7 +59,8 @@ class SharedMaps:
     shifting: Mapping[int, tuple[OpenReading, ...]]
     """Maps that read several elements at one pair, and what each reads; nothing where that cannot be written so."""
     elsewhere: frozenset[int]
-    """Maps with values of other devices: where two such readings meet is not followed."""
+    """Maps with values of other devices, or with what is read by way of one: where two such readings meet is not
+    followed."""
     readings: tuple[tuple[str, SharedReading], ...] = ()
     """What the names in `runtime` are."""
 
@@ -96,7 +97,7 @@ def shared(
                 open_readings += _open_reading(name, v, piece)
                 shifting[n] = ()
                 continue
-            if reading.steps:
+            if not same_everywhere and _from_elsewhere(v):
                 elsewhere.add(n)
             own.append((names.name(reading, v.interval), v.interval))
         # All of them can be written, or none is used: a map of which one reading is left out would say less than it
@@ -108,6 +109,11 @@ def shared(
     pieces = tuple(_named(piece, own, dict(runtime)) for piece, own in made)
     readings = tuple((name, reading) for reading, name in names.names.items())
     return SharedMaps(pieces, runtime, names.meetings(), shifting, frozenset(elsewhere), readings)
+
+
+def _from_elsewhere(v: RuntimeVariable) -> bool:
+    """What is read, or what says which element is read, lies on a device that steps lead to."""
+    return v.index is not None and (v.index.replica is not None or any(map(_from_elsewhere, v.index.runtime)))
 
 
 def _flat_piece(m: IndexingMap, n: int, direction: Direction) -> Piece:
