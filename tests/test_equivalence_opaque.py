@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from red_pairs import one, proved, unproved
+from red_pairs import entry, one, proved, unproved
+
+from hloproof.equivalence import decide
+from hloproof.models.hlo.parser import parse_module
 
 GIVES = "(f32[4], s32[4])"
 
@@ -32,3 +35,57 @@ def test_what_is_written_at_it_counts(before: str, after: str) -> None:
 
 def test_notes_of_who_wrote_it_do_not() -> None:
     proved(shuffled(", seed=1"), shuffled(', seed=1, metadata={op_name="x"}'), "exact")
+
+
+THREE = ("a = f32[4] parameter(0)", "b = f32[4] parameter(1)", "c = f32[4] parameter(2)")
+INNER = entry(
+    *THREE,
+    "t = (f32[4], f32[4]) tuple(b, c)",
+    "u = (f32[4], (f32[4], f32[4])) tuple(a, t)",
+    "ROOT r = f32[4] shuffle(u)",
+)
+OUTER = entry(
+    *THREE,
+    "t = (f32[4], f32[4]) tuple(a, b)",
+    "u = ((f32[4], f32[4]), f32[4]) tuple(t, c)",
+    "ROOT r = f32[4] shuffle(u)",
+)
+
+
+def applies(ignored: str = "") -> str:
+    """A function that an operation is handed, and perhaps a parameter that it ignores."""
+    function = f"f {{\n  x = f32[] parameter(0)\n{ignored}  ROOT y = f32[] negate(x)\n}}\n"
+    return entry("p = f32[4] parameter(0)", "ROOT r = f32[4] shuffle(p), to_apply=f", before=function)
+
+
+def laid(layout: str) -> str:
+    return one("f32[2,3]", f"c = f32[2,3]{layout} copy(p)", "ROOT r = f32[6] shuffle(c)")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (INNER, OUTER),
+        (
+            one("f32[4]", "ROOT r = f32[4] shuffle(p)"),
+            one("f32[4]", "t = (f32[4]) tuple(p)", "ROOT r = f32[4] shuffle(t)"),
+        ),
+        (applies(), applies("  z = f32[] parameter(1)\n")),
+        (laid("{1,0}"), laid("{0,1}")),
+    ],
+)
+def test_what_it_is_handed_counts_as_of_a_call(before: str, after: str) -> None:
+    """Nesting, what functions take, and how bytes lie: of a call each did, and of this it was proved."""
+    for pair in ((before, after), (after, before)):
+        unproved(*pair, "rounding")
+    for module in (before, after):
+        proved(module, module.replace("HloModule m", "HloModule n"), "exact")
+
+
+def test_what_it_is_handed_lies_as_its_shape_says() -> None:
+    """A tuple copies nothing: what it hands on in another layout is another array, where somebody may look at bytes."""
+    lines = "t = (f32[2,3]{}) tuple(p)", "g = f32[2,3]{} get-tuple-element(t), index=0", "ROOT r = f32[6] shuffle(g)"
+    straight, turned = ([line.format(layout) for line in lines] for layout in ("{1,0}", "{0,1}"))
+    proved(one("f32[2,3]{1,0}", *straight), one("f32[2,3]{1,0}", "ROOT r = f32[6] shuffle(p)"), "exact")
+    lost = one("f32[2,3]{1,0}", *turned)
+    assert decide(parse_module(lost), parse_module(lost), "rounding").verdict != "proved"

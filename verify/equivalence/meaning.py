@@ -43,11 +43,12 @@ _IGNORED: Final = (NON_SEMANTIC | PROMISES) | {
 _OF_CALLS: Final = frozenset({"backend_config", "frontend_attributes", "sharding"})
 """Attributes that take part in the meaning of a custom call."""
 
-_OPAQUE: Final = having("opaque")
+OPAQUE: Final = having("opaque")
+"""Operations of which nothing is known but what is written at them."""
 _SILENT: Final = NON_SEMANTIC - _OF_CALLS - {ACCURACY}
 """Attributes that say nothing even where nobody knows what an operation computes."""
 
-SHAPED: Final = _OPAQUE | {"custom-call", "infeed", "recv", "rng-bit-generator"}
+SHAPED: Final = OPAQUE | {"custom-call", "infeed", "recv", "rng-bit-generator"}
 """Operations of which the shapes of all results say something that operands and attributes do not: how much is read,
 or made. A result that is left out of a module is part of the operation still."""
 
@@ -82,7 +83,7 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
     for name, value in i.attributes.pairs:
         if name == "literal" and "..." in _text(value):
             raise NotModelled(f"{i.opcode} {i.name}, whose literal is left out")
-        if opcode in _OPAQUE:  # what is said of it in any words may be what it computes
+        if opcode in OPAQUE:  # what is said of it in any words may be what it computes
             if name not in _SILENT:
                 out.append((name, "computation" if isinstance(value, ComputationRef) else repr(value)))
         elif name == "channel_id":

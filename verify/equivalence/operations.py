@@ -21,6 +21,7 @@ from hloproof.equivalence.literals import NEGATIVE_ZERO, literal_key, writes_neg
 from hloproof.equivalence.meaning import (
     CARRIED,
     EFFECTS,
+    OPAQUE,
     PROMISES,
     attribute_key,
     carried_when,
@@ -155,7 +156,7 @@ class OperationReader(ABC):
                     for one, node, at in zip(arrays, operands, parted[1], strict=True)
                 ]
                 return made if isinstance(shape, TupleShape) else made[0]
-        if opcode == "custom-call":
+        if opcode == "custom-call" or opcode in OPAQUE:
             key = self.opaque_key(i, key, given, computation)
         effect = opcode in EFFECTS or i.attributes.flag("custom_call_has_side_effect")
         if effect:
