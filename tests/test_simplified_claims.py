@@ -225,3 +225,50 @@ def test_counterexamples_are_told() -> None:
         if (outcome := prove(p.obligation)).verdict == "refuted"
     ]
     assert any("and now gives" in text for text in told)
+
+
+THIRD = "(d0){rt0, rt1, rt2} -> (rt2), domain: d0 in [0, 1], rt0 in [0, 2], rt1 in [0, 1], rt2 in [0, 1]"
+STEPS = "\nreplica id:\n"
+PART = "(d0){rt0, rt1} -> (rt1), domain: d0 in [0, 1], rt0 in [0, 2], rt1 in [0, 1]"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            f"{THIRD}{LIST}{read('a', 0)}{read('b', 1)}{read('c', 2)}{STEPS}{PART}",
+            f"{TWO.replace('rt0 in [0, 2], rt1 in [0, 2]', 'rt0 in [0, 1], rt1 in [0, 1]')}{LIST}{read('b', 0)}"
+            f"{read('c', 1)}{STEPS}(d0){{rt0}} -> (rt0), domain: d0 in [0, 1], rt0 in [0, 1]",
+        ),
+        (
+            "(d0)[s0, s1, s2] -> (s2), domain: d0 in [0, 1], s0 in [0, 1], s1 in [0, 1], s2 in [0, 1]"
+            f"{STEPS}(d0)[s0, s1] -> (s1), domain: d0 in [0, 1], s0 in [0, 1], s1 in [0, 1]",
+            "(d0)[s0, s1] -> (s1), domain: d0 in [0, 1], s0 in [0, 1], s1 in [0, 1]"
+            f"{STEPS}(d0)[s0] -> (s0), domain: d0 in [0, 1], s0 in [0, 1]",
+        ),
+    ],
+)
+def test_steps_between_devices_have_perhaps_not_all_variables_of_the_map(before: str, after: str) -> None:
+    """What followed one that was left out had its old number in them, which was another variable of the map."""
+    result = simplified(parse_map(before), remove_unused=True)
+    assert print_map(result.map) == print_map(parse_map(after))
+    assert result.found.verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    ("variables", "own", "steps", "stays"),
+    [
+        ("{rt0}", "rt0 in [0, 2]", "rt0 in [0, 1]", True),
+        ("{rt0}", "rt0 in [0, 1]", "rt0 in [0, 2]", False),
+        ("[s0]", "s0 in [0, 2]", "s0 in [3, 4]", True),
+        ("[s0]", "s0 in [0, 1], s0 mod 2 in [1, 1]", "s0 in [0, 0]", True),
+        ("[s0]", "s0 in [0, 1]", "s0 in [0, 1]", False),
+    ],
+)
+def test_a_narrower_interval_of_steps_is_asked_of_the_variable(
+    variables: str, own: str, steps: str, stays: bool
+) -> None:
+    head = f"(d0){variables} -> (d0), domain: d0 in [0, 1], "
+    result = simplified(parse_map(head + own + STEPS + head + steps), remove_unused=True)
+    assert bool(result.map.ranges or result.map.runtime or result.map.is_trivially_empty) is stays
+    assert result.found.verdict is Verdict.PROVED

@@ -99,6 +99,8 @@ def _used(m: IndexingMap, narrowed: set[str]) -> set[str]:
     if m.replica:
         for c in m.replica.constraints:
             used |= c.expr.free
+        own = dict(m.intervals())
+        used |= {n for n, i in m.replica.intervals() if n in own and not i.contains(own[n])}
     while True:
         more = set(used)
         for c in m.constraints:
@@ -135,11 +137,11 @@ def _without(m: IndexingMap, dropped: set[str], constraints: tuple[Constraint, .
     moved |= {f"rt{k}": rt(new) for new, k in enumerate(runtime)}
 
     def within(inner: IndexingMap | None) -> IndexingMap | None:
-        """A map over the same range variables; one without them stays."""
+        """A map of what is read, over the same range variables; one without them stays. Its runtime variables are its
+        own."""
         if inner is None or len(inner.ranges) != len(m.ranges):
             return inner
-        own = dropped if inner is m.replica and len(inner.runtime) == len(m.runtime) else set[str]()
-        return _without(inner, own | {n for n in dropped if n.startswith("s")}, inner.constraints)
+        return _without(inner, {n for n in dropped if n.startswith("s")}, inner.constraints)
 
     def kept(v: RuntimeVariable) -> RuntimeVariable:
         return replace(v, index=within(v.index))
@@ -150,5 +152,6 @@ def _without(m: IndexingMap, dropped: set[str], constraints: tuple[Constraint, .
         runtime=tuple(kept(m.runtime[k]) for k in runtime),
         results=tuple(substitute(e, moved) for e in m.results),
         constraints=tuple(Constraint(substitute(c.expr, moved), c.interval) for c in constraints),
-        replica=within(m.replica),
+        # Steps have the variables of the map, though perhaps not all of them.
+        replica=None if m.replica is None else _without(m.replica, dropped, m.replica.constraints),
     )
