@@ -272,3 +272,17 @@ def test_a_narrower_interval_of_steps_is_asked_of_the_variable(
     result = simplified(parse_map(head + own + STEPS + head + steps), remove_unused=True)
     assert bool(result.map.ranges or result.map.runtime or result.map.is_trivially_empty) is stays
     assert result.found.verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(
+    ("steps", "after"),
+    [("[0, 1]", "[0, 0]"), ("[1, 2]", "[0, 0]"), ("[2, 3]", "[1, 1]"), ("[0, 3]", "[0, 1]"), ("[0, 5]", "[0, 2]")],
+)
+def test_a_narrower_interval_of_steps_is_rescaled_by_itself(steps: str, after: str) -> None:
+    """It was that of the map afterwards, which has more points."""
+    head = "(d0)[s0] -> (d0), domain: d0 in [0, 1], "
+    before = f"{head}s0 in [0, 3], s0 mod 2 in [1, 1]{STEPS}(d0)[s0] -> (s0), domain: d0 in [0, 1], s0 in {steps}"
+    result = simplified(parse_map(before), rescale=True)
+    assert result.map.replica is not None
+    assert str(result.map.ranges[0].interval) == "[0, 1]" and str(result.map.replica.ranges[0].interval) == after
+    assert result.found.verdict is Verdict.PROVED

@@ -31,12 +31,9 @@ def rescale_symbols(m: IndexingMap) -> IndexingMap:
 
 
 def _rescaled(m: IndexingMap, at: int, step: int, r: int, dropped: Constraint) -> IndexingMap:
-    old = m.ranges[at].interval
-    # The first and the last t with step * t + r in the old interval.
-    new = Interval(-((r - old.lower) // step), (old.upper - r) // step)
     image = {f"s{at}": rng(at) * step + r}
     m = _substituted(m, image, tuple(c for c in m.constraints if c != dropped))
-    return _with_range(m, at, new)
+    return _with_range(m, at, step, r)
 
 
 def _substituted(m: IndexingMap, image: dict[str, Expr], constraints: tuple[Constraint, ...]) -> IndexingMap:
@@ -52,12 +49,15 @@ def _substituted(m: IndexingMap, image: dict[str, Expr], constraints: tuple[Cons
     )
 
 
-def _with_range(m: IndexingMap, at: int, interval: Interval) -> IndexingMap:
-    """The map, and the maps that share its range variables, with another interval for range variable `at`."""
+def _with_range(m: IndexingMap, at: int, step: int, r: int) -> IndexingMap:
+    """The map, and the maps that share its range variables, with range variable `at` over all t for which step * t + r
+    lies in the interval that it has there: of steps between devices that may be a narrower one."""
 
     def within(inner: IndexingMap | None) -> IndexingMap | None:
-        return None if inner is None or at >= len(inner.ranges) else _with_range(inner, at, interval)
+        return None if inner is None or at >= len(inner.ranges) else _with_range(inner, at, step, r)
 
+    old = m.ranges[at].interval
+    interval = Interval(-((r - old.lower) // step), (old.upper - r) // step)
     ranges = (*m.ranges[:at], replace(m.ranges[at], interval=interval), *m.ranges[at + 1 :])
     return replace(
         m,
