@@ -444,6 +444,26 @@ def test_what_is_given_back_nobody_else_takes() -> None:
     assert refuted(both.replace(taken, ""), True) == {}
 
 
+LAST = {
+    "an opaque call": WRITE.replace("w =", "r =").replace("(b)", "(p)") + ", output_to_operand_aliasing={{}: (0, {})}",
+    "a call": "r = b(f32[8]) call(p), to_apply=same",
+    "what was in flight": 's = ((b(f32[8])), b(f32[8]), u32[]) custom-call-start(p), custom_call_target="f", '
+    "output_to_operand_aliasing={{}: (0, {})} r = b(f32[8]) custom-call-done(s)",
+}
+
+
+@pytest.mark.parametrize("last", LAST.values(), ids=LAST)
+def test_nor_where_what_is_given_back_is_made_here(last: str) -> None:
+    """A root that is no parameter and no tuple gives its result back, too; so it does where it is called."""
+    made = "ROOT r =".join(last.rsplit("r =", 1))
+    entry = f"p = b(f32[8]) parameter(0) {made} TAKEN }}\n"
+    same = "HloModule m\nsame { ROOT y = b(f32[8]) parameter(0) }\n"
+    called = f"{same}inner {{ {entry}ENTRY e {{ ROOT z = f32[] constant(0) }}\n"
+    for source in (f"{same}ENTRY e {{ {entry}", called):
+        assert set(refuted(source.replace("TAKEN", unpinned("u", "r")), True)) == {"buffer-alias"}
+        assert refuted(source.replace("TAKEN", ""), True) == {}
+
+
 def test_each_of_two_branches_may_take_one_buffer() -> None:
     """One of them runs."""
     branches = "ROOT r = f32[8] conditional(c, p, p), true_computation=one, false_computation=one"

@@ -78,12 +78,11 @@ def _writers(chains: AsyncChains, computation: Computation) -> dict[str, str]:
     it."""
     takers: dict[HloPosition, list[str]] = {}
     for i in computation.instructions:
-        if i.opcode not in _FORWARDS:
-            given = [_values(chains, computation, name) for name in i.operands]
-        else:
-            given = [_values(chains, computation, i.name)] if i.name == computation.root_name else []
+        given = [_values(chains, computation, name) for name in i.operands] if i.opcode not in _FORWARDS else []
         # Of all branches one runs.
         taken = reduce(or_ if i.opcode == "conditional" else add, given, Counter[HloPosition]())
+        # Whatever makes it: what the caller gets nobody takes here.
+        taken += _values(chains, computation, i.name) if i.name == computation.root_name else Counter()
         for value, times in taken.items():
             takers.setdefault(value, []).extend([i.name] * times)
     out: dict[str, str] = {}
