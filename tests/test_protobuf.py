@@ -357,10 +357,18 @@ def test_of_a_byte_the_bits_count_that_its_type_has(kind: int, data: bytes, said
         (b"{a}, b={c}", 'backend_config="{a}, b={c}"'),
         (b'{"a}', 'backend_config="{\\"a}"'),
         (b"[1]", 'backend_config="[1]"'),
+        (b" {}", 'backend_config=" {}"'),
+        (b"{a\nb}", "backend_config={a\nb}"),
+        (b"{a\rb}", 'backend_config="{a\\rb}"'),
+        (b"a\rb\nc", 'backend_config="a\\rb\\nc"'),
+        (b"\x01\0\x7f", 'backend_config="\\001\\000\\177"'),
+        (b"{\0}", 'backend_config="{\\000}"'),
+        (b"\xff\0", 'backend_config="\\377\\000"'),
     ],
 )
 def test_configurations_between_braces_stand_without_quotes(data: bytes, said: str) -> None:
-    """As the compiler prints them, whether they are JSON or not: in quotes they were another one than the text's."""
+    """As the compiler prints them, whether they are JSON or not: in quotes they were another one than the text's. What
+    is no text, and the end of a line that a reader would take for another one, stands by its number."""
     assert said in print_modules((call((43, data)),))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from ctypes import c_float
@@ -245,8 +244,19 @@ def _shapes(opcode: str, value: Any) -> Iterator[str]:
     yield f"operand_layout_constraints={{{', '.join(print_shape(shape_of(s)) for s in value)}}}"
 
 
+_ESCAPED: Final = {n: f"\\{n:03o}" for n in (*range(32), 127) if chr(n) != "\t"} | {
+    ord("\\"): "\\\\",
+    ord('"'): '\\"',
+    ord("\n"): "\\n",
+    ord("\r"): "\\r",
+}
+"""What is no text by its number: a reader of text refuses it, and takes a carriage return for the end of a line."""
+_BARE: Final = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f]*")
+"""What may stand without quotes: all but that."""
+
+
 def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    return '"' + text.translate(_ESCAPED) + '"'
 
 
 def _constrained(opcode: str, value: Any) -> Iterator[str]:
@@ -292,10 +302,8 @@ def _config(opcode: str, value: Any) -> Iterator[str]:
         # Bytes that are no text: a backslash of theirs is two, so that none is taken for the number of a byte.
         yield f'backend_config="{_octal(value)}"'
         return
-    try:
-        bare = isinstance(json.loads(text), dict)
-    except ValueError:
-        bare = _is_group(text)  # braces are enough for the compiler, whose own dictionaries are no JSON
+    # Braces are enough for the compiler, whose own dictionaries are no JSON; room around them is not between them.
+    bare = _is_group(text) and _BARE.fullmatch(text) is not None
     yield f"backend_config={text if bare else _quoted(text)}"
 
 
