@@ -342,6 +342,14 @@ def test_who_takes_a_tuple_takes_the_buffers_in_it() -> None:
         assert {name for name, _ in owed} == {"p", "u"}
 
 
+@pytest.mark.parametrize("begun", [SEND, RECV])
+def test_what_is_sent_and_never_ended_is_refuted_where_nothing_else_is_in_flight(begun: str) -> None:
+    """No opcode there names a step, and the text is no schedule."""
+    (module,) = check_hlo(text(P, TOKEN, begun, "a = f32[8] negate(p)"), Options()).files[0].modules
+    found = {c.claim for i in module.instructions for c in i.own if c.verdict.value == "refuted"}
+    assert "async-chain" in found
+
+
 def buffers(entry: str) -> str:
     """Computations that write two buffers, apart or in a tuple, and one that takes one of two."""
     apart = "y = b(f32[8]) parameter(0) z = b(f32[8]) parameter(1)"

@@ -11,6 +11,7 @@ from hloproof.claims.maps.simplified import simplified
 from hloproof.claims.operations.simplified import same_points
 from hloproof.engines.portfolio import prove
 from hloproof.models.maps.text import parse_map, print_map
+from hloproof.models.maps.variables import remove_unused_symbols
 from hloproof.results.verdict import Verdict
 
 BOX = ", domain: d0 in [0, 9], s0 in [0, 3]"
@@ -286,3 +287,12 @@ def test_a_narrower_interval_of_steps_is_rescaled_by_itself(steps: str, after: s
     assert result.map.replica is not None
     assert str(result.map.ranges[0].interval) == "[0, 1]" and str(result.map.replica.ranges[0].interval) == after
     assert result.found.verdict is Verdict.PROVED
+
+
+def test_a_variable_that_only_a_constraint_of_what_is_read_mentions_stays_while_it_does() -> None:
+    """Left out of the map alone, the map of what is read would speak of a variable that is none of its."""
+    before = """(d0)[s0]{rt0} -> (d0 + rt0), domain: d0 in [0, 2], s0 in [0, 3], rt0 in [0, 5]
+runtime variables: rt0: parameter(0); (d0)[s0] -> (d0), domain: d0 in [0, 2], s0 in [0, 3], d0 + s0 in [0, 5]"""
+    kept = remove_unused_symbols(parse_map(before))
+    assert len(kept.ranges) == 1 and kept == parse_map(before)
+    assert len(remove_unused_symbols(parse_map(before.replace(", d0 + s0 in [0, 5]", ""))).ranges) == 0

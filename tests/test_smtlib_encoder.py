@@ -117,12 +117,23 @@ _BOUND: Final = (("w", Interval(0, 3)),)
         (le(d % 4 * k, 12), "NIA"),
         (Not(Exists(_BOUND, eq(Var("w") * k, 13))), "NIA"),
         (le(_LONG * k, _LONG * 4), "NIA"),
+        (le(d // 4 * (k // 2), 4), "NIA"),
         (le(d % (d // 4), 7), "NIA"),
         (Not(Exists(_BOUND, eq(d // Var("w"), 13))), "NIA"),
         (le(d // 4 * 4, d), "LIA"),
         (le(Const(4) * (d // 4), d), "LIA"),
     ],
-    ids=["quotient", "remainder", "bound", "named", "quotient as divisor", "bound divisor", "linear", "number first"],
+    ids=[
+        "quotient",
+        "remainder",
+        "bound",
+        "named",
+        "two quotients",
+        "quotient as divisor",
+        "bound divisor",
+        "linear",
+        "number first",
+    ],
 )
 def test_a_product_of_what_has_a_name_of_its_own_is_none_of_linear_arithmetic(goal: Formula, logic: str) -> None:
     text = to_smtlib(owed(goal, d=(0, 7), k=(0, 4), x=(0, 1)))
