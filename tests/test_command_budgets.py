@@ -6,6 +6,7 @@ import resource
 import signal
 import sys
 import time
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
@@ -44,7 +45,7 @@ ENTRY e { p = f32[] parameter(0)
 ONE = "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] reverse(p), dimensions={0}\n}\n"
 
 
-# The alarm may fall into a callback of the garbage collector, where it is lost; the next follows.
+# The alarm may fall into a callback of the garbage collector, where it is lost; it is raised at the end then.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     "arguments",
@@ -123,6 +124,14 @@ def test_what_passes_over_the_first_interruption_meets_the_next(monkeypatch: pyt
             time.sleep(30)
         except LookupError:
             time.sleep(30)
+
+
+def test_what_is_interrupted_and_ends_as_if_nothing_was_is_late_all_the_same() -> None:
+    """A callback of the garbage collector or a library may lose what is raised."""
+    with pytest.raises(LookupError), at_most(0.01, lambda: LookupError("late")), suppress(LookupError):
+        time.sleep(30)
+    with at_most(60.0, lambda: LookupError("late")), suppress(LookupError):
+        raise LookupError("another one")
 
 
 def test_memory_is_limited_in_the_body_alone() -> None:

@@ -16,7 +16,8 @@ AGAIN: Final = 0.5
 
 def at_most(seconds: float, late: Callable[[], BaseException]) -> AbstractContextManager[None]:
     """Raises what `late` makes in the body after so many seconds, where the platform has the signal and this is the
-    main thread; else the body is not limited. A call into a library is interrupted when it returns."""
+    main thread; else the body is not limited. A call into a library is interrupted when it returns. Where what is
+    raised gets lost in the body, and the body ends before the next one, it is raised at its end."""
     return _Alarm(seconds, late)
 
 
@@ -26,7 +27,7 @@ class _Alarm(AbstractContextManager[None]):
     def __init__(self, seconds: float, late: Callable[[], BaseException]) -> None:
         self._seconds, self._late = seconds, late
         self._before: Any = None
-        self._set = self._over = False
+        self._set = self._over = self._rang = False
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         at = frame
@@ -35,6 +36,7 @@ class _Alarm(AbstractContextManager[None]):
                 return
             at = at.f_back
         if not self._over:
+            self._rang = True
             raise self._late()
 
     def __enter__(self) -> None:
@@ -45,15 +47,17 @@ class _Alarm(AbstractContextManager[None]):
         self._set = True
         try:
             signal.setitimer(signal.ITIMER_REAL, self._seconds, AGAIN)
-        except BaseException:  # the time is up already
-            self.__exit__()
+        except BaseException as early:  # the time is up already
+            self.__exit__(type(early))
             raise
 
-    def __exit__(self, *raised: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
         self._over = True
         if self._set:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._before)
+        if self._rang and kind is None:
+            raise self._late()
 
 
 @contextmanager
