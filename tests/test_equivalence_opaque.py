@@ -89,3 +89,28 @@ def test_what_it_is_handed_lies_as_its_shape_says() -> None:
     proved(one("f32[2,3]{1,0}", *straight), one("f32[2,3]{1,0}", "ROOT r = f32[6] shuffle(p)"), "exact")
     lost = one("f32[2,3]{1,0}", *turned)
     assert decide(parse_module(lost), parse_module(lost), "rounding").verdict != "proved"
+
+
+def open_to_us(before: str, after: str) -> None:
+    assert decide(parse_module(before), parse_module(after), "rounding").verdict == "unknown"
+
+
+@pytest.mark.parametrize("named", ["f", "%f", '"f"', "{f}", "{%f}", "{1,g,f}"])
+def test_what_it_may_call_in_words_that_nobody_knows_is_not_only_a_name(named: str) -> None:
+    """Of a computation that an unknown attribute names the name alone was compared."""
+
+    def calling(opcode: str, told: str) -> str:
+        function = f"f {{\n  x = f32[] parameter(0)\n  ROOT y = f32[] {opcode}(x)\n}}\n"
+        return entry("p = f32[4] parameter(0)", f"ROOT r = f32[4] shuffle(p), {told}", before=function)
+
+    open_to_us(calling("negate", f"applies={named}"), calling("cosine", f"applies={named}"))
+    for told in (f"applies={named}".replace("f", "h"), "to_apply=f"):
+        proved(calling("negate", told), calling("negate", told).replace("HloModule m", "HloModule n"), "exact")
+    unproved(calling("negate", "to_apply=f"), calling("cosine", "to_apply=f"), "rounding")
+
+
+def test_another_operation_that_it_names_is_not_only_a_name() -> None:
+    def beside(opcode: str) -> str:
+        return one("f32[4]", f"q = f32[4] {opcode}(p)", "ROOT r = f32[4] shuffle(p), with=%q")
+
+    open_to_us(beside("negate"), beside("cosine"))

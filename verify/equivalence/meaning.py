@@ -5,6 +5,7 @@ Trusted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -15,7 +16,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, DevicePairs, Quoted, ReplicaGroups, Word
 from hloproof.models.hlo.beside import frontend_entries
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.opcodes import having
+from hloproof.models.hlo.opcodes import BODIES, having
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, BufferShape, Layout, Shape, TupleShape
 from hloproof.models.hlo.text.lexer import Scanner
 from hloproof.models.hlo.text.shapes import print_shape, read_shape
@@ -45,6 +46,7 @@ _OF_CALLS: Final = frozenset({"backend_config", "frontend_attributes", "sharding
 
 OPAQUE: Final = having("opaque")
 """Operations of which nothing is known but what is written at them."""
+_NAMES: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*", re.ASCII)
 _SILENT: Final = NON_SEMANTIC - _OF_CALLS - {ACCURACY}
 """Attributes that say nothing even where nobody knows what an operation computes."""
 
@@ -114,6 +116,12 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
     if opcode == "compare":
         out = [pair for pair in out if pair[0] != "type" or pair[1] == "TOTALORDER"]
     return tuple(sorted(out, key=lambda pair: pair[0]))
+
+
+def names_in_words(i: Instruction) -> frozenset[str]:
+    """What an operation of which nothing is known may name in attributes that nobody knows: computations, say."""
+    told = [(name, v) for name, v in i.attributes.pairs if i.opcode in OPAQUE and name not in _SILENT | BODIES]
+    return frozenset(word for _, value in told for word in _NAMES.findall(_text(value)))
 
 
 def _text(value: Any) -> str:
