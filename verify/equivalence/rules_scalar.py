@@ -83,7 +83,10 @@ def _chooses_beyond(chosen: Term, view: View) -> bool:
 
 
 def _is_sum(chosen: Term) -> bool:
-    return isinstance(chosen, Elem) and chosen.node.head == "reduce" and [n.head for n in chosen.node.bodies] == ["add"]
+    if not isinstance(chosen, Elem) or chosen.node.head != "reduce":
+        return False
+    # Of what is scaled before it is added the sum may be as small as any number.
+    return all(n.head == "add" and {o.head for o in n.operands} == {"bound"} for n in chosen.node.bodies)
 
 
 def single(rules: Rules, goal: Goal, side: int) -> list[Goal]:
