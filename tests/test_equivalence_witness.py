@@ -9,6 +9,7 @@ from red_pairs import ADD, entry
 
 from hloproof.equivalence import decide
 from hloproof.equivalence.refuting import inputs
+from hloproof.equivalence.refuting.refute import Refuter
 from hloproof.equivalence.refuting.witness import where_a_number_is_lost
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.compact.classed import MOST_WRITTEN_OUT
@@ -125,6 +126,18 @@ def test_inputs_that_cannot_be_made_up_in_the_time_are_not() -> None:
     module = parse_module(entry(*lines))
     start = process_time()
     assert where_a_number_is_lost(module, module, 0.2) == ""
+    assert process_time() - start < 4.0
+
+
+@pytest.mark.parametrize(("replicas", "parameters"), [(100_000, 1), (100, 1000)])
+def test_inputs_for_more_devices_than_there_is_time_for_are_not_made_up(replicas: int, parameters: int) -> None:
+    """Those in parts take no time for their sizes, and some for each device."""
+    lines = [f"p{k} = f32[64,64] parameter({k})" for k in range(parameters)]
+    text = entry(*lines, "ROOT r = f32[64,64] negate(p0)")
+    module = parse_module(text.replace("HloModule m", f"HloModule m, replica_count={replicas}"))
+    start = process_time()
+    assert where_a_number_is_lost(module, module, 0.2) == ""
+    assert Refuter(module, module).glance(0.2) is None
     assert process_time() - start < 4.0
 
 

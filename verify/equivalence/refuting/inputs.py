@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import prod
+from math import inf, prod
 from random import Random
+from time import monotonic
 from typing import Any, Final
 
 from hloproof.equivalence.refuting.domains import positive_parameters
+from hloproof.equivalence.refuting.machine import TooLong
 from hloproof.equivalence.refuting.short_inputs import short
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Word
@@ -69,12 +71,19 @@ CHOICES: Final[tuple[Choice, ...]] = (
 
 
 def given_inputs(
-    module: Module, devices: Devices, choice: Choice, seed: int, in_parts: bool = False, most: int = MOST_ELEMENTS
+    module: Module,
+    devices: Devices,
+    choice: Choice,
+    seed: int,
+    in_parts: bool = False,
+    most: int = MOST_ELEMENTS,
+    deadline: float = inf,
 ) -> list[NestedList]:
     """One list of values per device, in the form that `hloproof run --inputs` reads for one device; `in_parts`: each
     made of a few boxes of equal elements, so that sizes do not matter; otherwise no more than `most` are filled.
 
-    Raises NotModelled for element types that cannot be filled, and for parameters that are too large.
+    Raises NotModelled for element types that cannot be filled, and for parameters that are too large; TooLong where
+    there are more devices, or arrays, than are filled until `deadline`.
     """
     parameters = module.entry.parameters
     sizes = _sizes(module)
@@ -86,6 +95,8 @@ def given_inputs(
     above_zero = replace(choice, balanced=False, floats=tuple(v for v in choice.floats if v > 0) or (1.0,))
 
     def value(p: Instruction, device: int) -> NestedList:
+        if monotonic() > deadline:
+            raise TooLong(f"the budget ran out at parameter {p.name} of device {device}")
         own = 0 if p.name in shared else device
         drawn = above_zero if p.parameter_number in positive else choice
         random = Random(f"{seed} {choice.name} {p.parameter_number} {own}")

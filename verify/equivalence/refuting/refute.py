@@ -220,7 +220,7 @@ class _Search:
     def attempt(self, choice: Choice, seed: int, deadline: float, latest: float, in_parts: bool) -> Refutation | None:
         """Runs both on inputs of a choice, until `deadline`; what is worth a closer look may take until `latest`.
         Raises TooLong, NotModelled, Stuck, BadInput."""
-        given = given_inputs(self._modules[0], self._devices, choice, seed, in_parts)
+        given = given_inputs(self._modules[0], self._devices, choice, seed, in_parts, deadline=deadline)
         observed = Observed()
         plain = self._both(self._modules, observed, given, deadline)
         if observed.bits_of_nan:

@@ -54,7 +54,7 @@ def where_a_number_is_lost(before: Module, after: Module, seconds: float) -> str
             observed = Observed()
             try:
                 most = min(MOST_ELEMENTS, int(left * _FILLED_PER_SECOND))
-                given = given_inputs(modules[0], devices, choice, seed, in_parts, most)
+                given = given_inputs(modules[0], devices, choice, seed, in_parts, most, deadline)
                 shared = SharedValues()
                 machines = [BoundedMachine(m, observed, devices, deadline, shared) for m in modules]
                 inputs = [machines[0].read_inputs(one) for one in given]
