@@ -434,6 +434,9 @@ def test_meshes_of_a_module_are_read() -> None:
         'HloModule m, frontend_attributes={a="b",xla.sdy.meshes={m = #sdy.mesh<["x"=2]>}}'
     )
     assert 'a="{}}"' in header((b"a", b"{}}"))
+    # A reader takes what is no text for another kind of file, and a carriage return for the end of a line.
+    assert 'a="{\\000}"' in header((b"a", b"{\0}"))
+    assert 'a="{x\\ry}"' in header((b"a", b"{x\ry}"))
 
 
 @pytest.mark.parametrize(

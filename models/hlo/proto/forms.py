@@ -303,8 +303,7 @@ def _config(opcode: str, value: Any) -> Iterator[str]:
         yield f'backend_config="{_octal(value)}"'
         return
     # Braces are enough for the compiler, whose own dictionaries are no JSON; room around them is not between them.
-    bare = _is_group(text) and _BARE.fullmatch(text) is not None
-    yield f"backend_config={text if bare else _quoted(text)}"
+    yield f"backend_config={text if _is_group(text) else _quoted(text)}"
 
 
 def _octal(value: bytes) -> str:
@@ -324,7 +323,7 @@ def frontend_attributes(value: Message, bare: bool = True) -> Iterator[str]:
 def _is_group(text: str) -> bool:
     scanner = Scanner(text)
     try:
-        return text.startswith("{") and scanner.group() == text
+        return text.startswith("{") and _BARE.fullmatch(text) is not None and scanner.group() == text
     except InputError:
         return False
 
