@@ -342,6 +342,17 @@ def test_who_takes_a_tuple_takes_the_buffers_in_it() -> None:
         assert {name for name, _ in owed} == {"p", "u"}
 
 
+@pytest.mark.parametrize(
+    ("opcode", "wrong"), [("reverse(x), dimensions={0}", {"hazard-in-place"}), ("negate(x)", set())]
+)
+def test_what_lies_in_its_operand_is_looked_at_where_nothing_else_is(opcode: str, wrong: set[str]) -> None:
+    """No schedule, nothing in flight and no buffer type."""
+    body = f"f {{\n  x = f32[8] parameter(0)\n  ROOT n = f32[8] {opcode}\n}}\n"
+    fused = "c = f32[8] fusion(p), kind=kLoop, calls=f, output_to_operand_aliasing={{}: (0, {})}"
+    (module,) = check_hlo(text(P, fused, before=body), Options()).files[0].modules
+    assert {c.claim for i in module.instructions for c in i.own if c.verdict.value == "refuted"} == wrong
+
+
 @pytest.mark.parametrize("begun", [SEND, RECV])
 def test_what_is_sent_and_never_ended_is_refuted_where_nothing_else_is_in_flight(begun: str) -> None:
     """No opcode there names a step, and the text is no schedule."""

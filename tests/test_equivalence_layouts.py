@@ -539,6 +539,8 @@ def test_a_function_that_a_call_is_handed_takes_and_gives_bytes() -> None:
         unproved(handing(rows, rows), other, "rounding")
         unproved(other, handing(rows, rows), "rounding")
     proved(handing(rows, rows), handing("", ""), "exact")
+    for other in ("{1,0:T(2,128)}", "{1,0:E(64)}"):  # all that a layout says of bytes, not the order alone
+        unproved(handing(rows, rows), handing(other, other), "rounding")
 
 
 @pytest.mark.parametrize(

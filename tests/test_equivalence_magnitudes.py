@@ -9,6 +9,8 @@ FUNCTIONS = (
     "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b)\n}\n"
     "scaled { a = f32[] parameter(0)\n b = f32[] parameter(1)\n k = f32[] constant(1e-20)\n c = f32[] multiply(a, k)\n "
     "d = f32[] multiply(b, k)\n ROOT r = f32[] add(c, d)\n}\n"
+    "partly { a = f32[] parameter(0)\n b = f32[] parameter(1)\n k = f32[] constant(1e-20)\n d = f32[] multiply(b, k)\n "
+    "ROOT r = f32[] add(a, d)\n}\n"
     "largest { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] maximum(a, b)\n}\n"
     "square { a = f32[] parameter(0)\n ROOT r = f32[] multiply(a, a)\n}\n"
     "opposite { a = f32[] parameter(0)\n ROOT r = f32[] negate(a)\n}\n"
@@ -244,6 +246,8 @@ COMPUTED = {
     "to_apply=largest",
     "a sum of what is scaled": "a = f32[2,1] constant({{1e-20}, {1e-20}}); k = f32[2] reduce(a, n), dimensions={1}, "
     "to_apply=scaled",
+    "a sum of what is scaled and what is not": "a = f32[2,1] constant({{1e-20}, {1e-20}}); "
+    "k = f32[2] reduce(a, n), dimensions={1}, to_apply=partly",
     "a product of choices": "o = f32[2] select(p, s, g); k = f32[2] multiply(o, o)",
 }
 

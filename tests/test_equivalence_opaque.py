@@ -26,6 +26,7 @@ def shuffled(written: str = "", gives: str = GIVES) -> str:
         (shuffled(', backend_config="a"'), shuffled(', backend_config="b"')),
         (shuffled(', frontend_attributes={a="1"}'), shuffled(', frontend_attributes={a="2"}')),
         (shuffled(", result_accuracy={mode=highest}"), shuffled()),
+        (shuffled(", seed=a"), shuffled(', seed="a"')),
         (shuffled(), shuffled(gives="(f32[4], s32[8])")),
     ],
 )

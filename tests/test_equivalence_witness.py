@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, repeat
 from time import process_time
 
 import pytest
@@ -11,8 +12,10 @@ from hloproof.equivalence import decide
 from hloproof.equivalence.refuting import inputs
 from hloproof.equivalence.refuting.refute import Refuter
 from hloproof.equivalence.refuting.witness import where_a_number_is_lost
+from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.compact.classed import MOST_WRITTEN_OUT
+from hloproof.queries import equivalence
 from hloproof.queries.equivalence import compare
 
 
@@ -139,6 +142,21 @@ def test_inputs_for_more_devices_than_there_is_time_for_are_not_made_up(replicas
     assert where_a_number_is_lost(module, module, 0.2) == ""
     assert Refuter(module, module).glance(0.2) is None
     assert process_time() - start < 4.0
+
+
+def test_a_run_beside_a_proof_has_no_more_time_than_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float] = []
+
+    def run(before: Module, after: Module, seconds: float) -> str:
+        given.append(seconds)
+        return ""
+
+    monkeypatch.setattr(equivalence, "where_a_number_is_lost", run)
+    for seconds, most in ((0.0, 0.5), (9.9, 0.1)):  # what the proof took of ten
+        clock = chain([100.0], repeat(100.0 + seconds))
+        monkeypatch.setattr(equivalence, "monotonic", clock.__next__)
+        assert compare(parse_module(KEPT[0]), parse_module(KEPT[1]), "real", 10.0).verdict == "proved"
+        assert given.pop() == pytest.approx(most)
 
 
 def test_what_follows_from_the_bits_of_a_nan_is_not_told() -> None:

@@ -363,6 +363,7 @@ def test_of_a_byte_the_bits_count_that_its_type_has(kind: int, data: bytes, said
         (b"a\rb\nc", 'backend_config="a\\rb\\nc"'),
         (b"\x01\0\x7f", 'backend_config="\\001\\000\\177"'),
         (b"{\0}", 'backend_config="{\\000}"'),
+        (b"{\x7f}", 'backend_config="{\\177}"'),
         (b"\xff\0", 'backend_config="\\377\\000"'),
     ],
 )

@@ -248,6 +248,16 @@ def test_what_is_written_is_silent_read_promised_or_unknown(opcode: str) -> None
         assert [b.kind for b in beside(made)] == counted, name
 
 
+def test_what_is_silent_beside_a_collective_is_so_beside_one_in_flight() -> None:
+    """Of any spelling; what begins something else knows no more than it."""
+    name, rows = "collective_backend_config.is_sync", rows_of(CONFIGURATION)
+    found = {
+        kind_of(f"{of}-{step}", name, rows) for of in ("reduce-scatter", "async", "send") for step in ("start", "done")
+    }
+    assert found == {kind_of("all-reduce", name, rows)} == {"silent"}
+    assert {kind_of(of, name, rows) for of in ("negate-start", "copy-start", "negate")} == {"unknown"}
+
+
 def test_configurations_and_attributes_are_read_as_they_are_written() -> None:
     assert configuration(Word('{"a":{"b":1,"b":2}}')) is None
     assert configuration(Word("{a:1,'b':2}")) is None
