@@ -266,6 +266,34 @@ def test_readings_have_values_over_every_variable(text: str, fine: bool) -> None
             rewrite(m, m, "pointwise")
 
 
+STEPPED = """(d0)[s0]{{rt0}} -> (d0), domain: d0 in [0, 1], s0 in [0, 3], rt0 in [0, 2]
+runtime variables: rt0: parameter(1); (d0)[s0] -> (d0), domain: d0 in [0, 1], s0 in [0, {last}]
+replica id: (d0)[s0]{{rt0}} -> (s0), domain: d0 in [0, 1], {asks}"""
+
+
+@pytest.mark.parametrize(
+    ("asks", "last", "fine"),
+    [
+        ("s0 in [0, 3], rt0 in [0, 2]", 2, True),  # nothing asks for it
+        ("s0 in [0, 3], rt0 in [0, 1]", 2, False),
+        ("s0 in [0, 3], rt0 in [0, 1]", 3, True),
+        ("s0 in [0, 3], rt0 in [0, 2], rt0 mod 2 in [0, 0]", 2, False),
+        ("s0 in [0, 3], rt0 in [0, 2], rt0 mod 2 in [0, 0]", 3, True),
+        # Asked only where the steps lead somewhere.
+        ("s0 in [0, 2], rt0 in [0, 1]", 2, True),
+        ("s0 in [0, 3], rt0 in [0, 1], s0 + d0 in [0, 2]", 2, True),
+        ("s0 in [0, 3], rt0 in [0, 1], s0 + d0 in [0, 3]", 2, False),
+    ],
+)
+def test_what_steps_between_devices_ask_of_a_reading_has_a_value(asks: str, last: int, fine: bool) -> None:
+    """Only their results were looked at: a map that reads nothing was proved to be one that reads something."""
+    one, two = (parse_map(STEPPED.format(asks=asks, last=n)) for n in (3, last))
+    for mode in ("pointwise", "relational"):
+        found = rewrite(one, two, mode)
+        assert found.verdict is (Verdict.PROVED if fine else Verdict.REFUTED)
+        assert fine or "after: rt0 reads nothing at" in (found.counterexample or "")
+
+
 @pytest.mark.parametrize("index", ["(d0, d1) -> (d0)", "(d0, d1)[s0, s1] -> (s0)", "(d0, d1, d2)[s0] -> (d0)"])
 def test_a_reading_over_other_variables_is_unknown(index: str) -> None:
     names = [n for n in ("d0", "d1", "d2", "s0", "s1") if n in index]

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 
 from hloproof.claims.maps.defined import constraint_formulas, owed_divisors
-from hloproof.claims.maps.equality import labelled
+from hloproof.claims.maps.equality import labelled, with_devices
 from hloproof.claims.maps.shared_readings import Readings
 from hloproof.claims.statements.statement import Part, Point
 from hloproof.logic.formula import FALSE, Formula, conj, replace_variables, within
@@ -37,7 +37,7 @@ def owed_readings(m: IndexingMap) -> Iterator[Part]:
     steps between devices, have other variables than the map."""
     if m.replica is not None and not dict(m.replica.intervals()).keys() <= dict(m.intervals()).keys():
         raise NotModelled("steps between devices over other variables than those of the map")
-    m = labelled(m)
+    m = labelled(with_devices(m))
     asked = _asked(m)
     partial_ones = [k for k, v in enumerate(m.runtime) if f"rt{k}" in asked and not _reads_everywhere(m, v)]
     if not partial_ones:
@@ -64,9 +64,8 @@ def owed_readings(m: IndexingMap) -> Iterator[Part]:
 
 
 def _asked(m: IndexingMap) -> frozenset[str]:
-    """The variables that results, steps between devices and constraints name."""
-    steps = () if m.replica is None else m.replica.results
-    return frozenset[str]().union(*(e.free for e in (*m.results, *steps)), *(c.expr.free for c in m.constraints))
+    """The variables that results and constraints name."""
+    return frozenset[str]().union(*(e.free for e in m.results), *(c.expr.free for c in m.constraints))
 
 
 def _over(m: IndexingMap, open_names: set[str]) -> Sequence[Formula]:
