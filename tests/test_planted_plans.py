@@ -60,3 +60,35 @@ def test_a_tuple_is_not_the_parts_that_a_start_carries() -> None:
     told = {r.reason for r in judged.records() if str(r.verdict) == "unknown"}
     assert str(judged.verdict) == "unknown"
     assert any("s{0,0} would be t, and one is a tuple and the other is none" in (said or "") for said in told)
+
+
+TWO_STARTS = """HloModule m, is_scheduled=true
+w { wp = (()) parameter(0) ROOT wr = f32[8] constant({1, 2, 3, 4, 5, 6, 7, 8}) }
+ENTRY e {
+  p = f32[8] parameter(0)
+  n = () tuple()
+  t = (()) tuple(n)
+  u = (SHAPE) tuple(MADE)
+  s1 = (((ONE)), f32[8], u32[]) async-start(GIVEN), calls=w
+  d1 = f32[8] async-done(s1)
+  s2 = (((TWO)), f32[8], u32[]) async-start(OTHER), calls=w
+  d2 = f32[8] async-done(s2)
+  ROOT r = f32[8] add(d1, d2) }
+"""
+
+
+@pytest.mark.parametrize("later", [True, False])
+def test_a_tuple_is_not_what_one_of_two_starts_hands_on(later: bool) -> None:
+    def source(shape: str, made: str) -> str:
+        given = {"GIVEN": "t", "OTHER": "u", "ONE": "()", "TWO": shape}
+        if not later:
+            given = {"GIVEN": "u", "OTHER": "t", "ONE": shape, "TWO": "()"}
+        text = TWO_STARTS
+        for word, value in {**given, "SHAPE": shape, "MADE": made}.items():
+            text = text.replace(word, value)
+        return text
+
+    plan = planned(source("()", "n"), ())
+    for text, wrong in ((source("()", "n"), False), (source("f32[8]", "p"), True)):
+        told = [r.reason or "" for r in check_plan(text, plan).records() if str(r.verdict) == "unknown"]
+        assert any("wp{0} would be u{0}, and one is a tuple and the other is none" in t for t in told) is wrong

@@ -289,6 +289,16 @@ def test_a_narrower_interval_of_steps_is_rescaled_by_itself(steps: str, after: s
     assert result.found.verdict is Verdict.PROVED
 
 
+def test_the_map_of_what_is_read_is_rescaled_with_its_map() -> None:
+    """Over the old interval it would have no point where the new one begins lower, and nothing would be read there."""
+    box = "domain: d0 in [0, 1], s0 in [2, 5]"
+    read = f"(d0)[s0]{{rt0}} -> (rt0), {box}, rt0 in [0, 9]; reading {{rt0 = b; (d0)[s0] -> (s0), {box}}}"
+    before = f"(d0)[s0]{{rt0}} -> (s0, rt0), {box}, rt0 in [0, 9], s0 mod 2 in [1, 1]{LIST}\nrt0: a; {read}"
+    result = simplified(parse_map(before), rescale=True)
+    assert print_map(result.map).count("s0 in [1, 2]") == 3
+    assert result.found.verdict is Verdict.PROVED
+
+
 def test_a_variable_that_only_a_constraint_of_what_is_read_mentions_stays_while_it_does() -> None:
     """Left out of the map alone, the map of what is read would speak of a variable that is none of its."""
     before = """(d0)[s0]{rt0} -> (d0 + rt0), domain: d0 in [0, 2], s0 in [0, 3], rt0 in [0, 5]
