@@ -306,6 +306,17 @@ def test_a_reading_over_other_variables_is_unknown(index: str) -> None:
     assert checked(f"  map {lines}\n  becomes {lines}\n").verdict is Verdict.UNKNOWN
 
 
+@pytest.mark.parametrize("index", ["(d0)[s0] -> (d0 + s0)", "(d0, d1) -> (d1)"])
+@pytest.mark.parametrize(("result", "relational"), [("d0", Verdict.PROVED), ("d0 + rt0", Verdict.UNKNOWN)])
+def test_what_nobody_uses_may_be_read_over_other_variables(index: str, result: str, relational: Verdict) -> None:
+    """It is tried at points of the map, where these have no value: that ended with an internal error."""
+    own = ", ".join(f"{n} in [0, 3]" for n in ("d0", "d1", "s0") if n in index)
+    text = f"(d0){{rt0}} -> ({result}), domain: d0 in [0, 3], rt0 in [0, 3]\n"
+    m = parse_map(f"{text}runtime variables: rt0: a; {index}, domain: {own}")
+    assert rewrite(m, m, "pointwise").verdict is Verdict.UNKNOWN
+    assert rewrite(m, m, "relational").verdict is relational
+
+
 @pytest.mark.parametrize(
     ("steps", "verdict"),
     [

@@ -93,6 +93,30 @@ def test_inclusion_has_a_witness() -> None:
     assert back.verdict == "refuted" and back.counterexample
 
 
+WAY = """(d0)[s0]{{rt0}} -> (d0), domain: d0 in [0, 3], s0 in [0, 3], rt0 in [0, 2]
+runtime variables: rt0: a; (d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 3]
+replica id: (d0)[s0]{{rt0}} -> (s0), domain: d0 in [0, 3], {}"""
+NOWHERE_LESS = "s0 in [0, 3], rt0 in [0, 2]"
+
+
+@pytest.mark.parametrize(
+    "less",
+    [
+        "s0 in [0, 1], rt0 in [0, 2]",
+        "s0 in [1, 3], rt0 in [0, 2]",
+        "s0 in [0, 3], rt0 in [0, 1]",
+        f"{NOWHERE_LESS}, s0 mod 2 in [0, 0]",
+        f"{NOWHERE_LESS}, d0 + s0 in [0, 5]",
+    ],
+)
+def test_inclusion_counts_where_steps_between_devices_lead_nowhere(less: str) -> None:
+    """Their own domain was not looked at: all of a map lay in a part of it."""
+    part, whole = WAY.format(less), WAY.format(NOWHERE_LESS)
+    assert hloproof.included(part, whole) and hloproof.included(part, part) and hloproof.included(whole, whole)
+    assert hloproof.included(whole, part).verdict == "refuted"
+    assert hloproof.equal(whole, part).verdict == "refuted"
+
+
 def test_results_draw_themselves() -> None:
     assert "<svg" in (hloproof.layout("f32[3,5]{1,0:T(2,4)}")._repr_svg_() or "")
     assert "<pre>" in hloproof.maps(TRANSPOSE)._repr_html_()

@@ -171,6 +171,20 @@ def rt(k: int) -> Expr:
     return Var(f"rt{k}")
 
 
+def with_devices(m: IndexingMap) -> IndexingMap:
+    """The map with the positions of devices as further results: elements and devices are read together."""
+    if m.replica is None:
+        return m
+    own = dict(m.intervals())
+    bounds = tuple(Constraint(Var(n), i) for n, i in m.replica.intervals() if n in own and not i.contains(own[n]))
+    return replace(
+        m,
+        results=(*m.results, *m.replica.results),
+        constraints=tuple(dict.fromkeys((*m.constraints, *m.replica.constraints, *bounds))),
+        replica=None,
+    )
+
+
 def identity(sizes: Sequence[int]) -> IndexingMap:
     """(d0, ..., dn) -> (d0, ..., dn) over a tensor of these sizes."""
     return IndexingMap(boxed(sizes), tuple(dim(i) for i in range(len(sizes))))

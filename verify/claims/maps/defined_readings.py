@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 
 from hloproof.claims.maps.defined import constraint_formulas, owed_divisors
-from hloproof.claims.maps.equality import labelled, with_devices
+from hloproof.claims.maps.equality import labelled
 from hloproof.claims.maps.shared_readings import Readings
 from hloproof.claims.statements.statement import Part, Point
 from hloproof.logic.formula import FALSE, Formula, conj, replace_variables, within
@@ -21,7 +21,7 @@ from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr, Var
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, with_devices
 
 
 def owed_values(m: IndexingMap) -> Iterator[Part]:

@@ -26,7 +26,7 @@ from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.logic.replay import careful
 from hloproof.models.expressions.expr import Var, substitute
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, RuntimeVariable, with_devices
 from hloproof.results.verdict import Found, Verdict
 
 
@@ -104,20 +104,6 @@ def _with_runtime(m: IndexingMap, kept: Sequence[int]) -> IndexingMap:
         runtime=tuple(m.runtime[k] for k in kept),
         results=tuple(substitute(e, moved) for e in m.results),
         constraints=tuple(replace(c, expr=substitute(c.expr, moved)) for c in m.constraints),
-    )
-
-
-def with_devices(m: IndexingMap) -> IndexingMap:
-    """The map with the positions of devices as further results: elements and devices are read together."""
-    if m.replica is None:
-        return m
-    own = dict(m.intervals())
-    bounds = tuple(Constraint(Var(n), i) for n, i in m.replica.intervals() if n in own and not i.contains(own[n]))
-    return replace(
-        m,
-        results=(*m.results, *m.replica.results),
-        constraints=(*m.constraints, *m.replica.constraints, *bounds),
-        replica=None,
     )
 
 

@@ -15,7 +15,7 @@ from typing import Literal
 
 from hloproof.claims.maps.defined import UndefinedMap, constraint_formulas
 from hloproof.claims.maps.defined_readings import owed_values
-from hloproof.claims.maps.equality import labelled, one_domain, same_relation, stated_twice, with_devices
+from hloproof.claims.maps.equality import labelled, one_domain, same_relation, stated_twice
 from hloproof.claims.maps.plain_inclusion import plain_inclusion
 from hloproof.claims.maps.points_apart import pointwise_difference
 from hloproof.claims.maps.shared_readings import Readings
@@ -28,7 +28,7 @@ from hloproof.models.errors import InputError, NotModelled
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Binary, Expr, Var, postorder, substitute
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.indexing_map import IndexingMap, with_devices
 from hloproof.models.specs.maps import Equality
 from hloproof.results.verdict import Found, Verdict
 
@@ -158,11 +158,11 @@ class _Read:
 
 def _pointwise(before: IndexingMap, after: IndexingMap, ask: Prove, again: Prove | None) -> Found:
     first, second = one_domain([labelled(with_devices(m)) for m in (before, after)])
+    readings = Readings()
+    own = [[readings.name_of(v, _same_names(m)) for v in m.runtime] for m in (first, second)]
     witness = pointwise_difference(first, second)
     if witness is not None:
         return Found(Verdict.REFUTED, ("evaluation",), witness)
-    readings = Readings()
-    own = [[readings.name_of(v, _same_names(m)) for v in m.runtime] for m in (first, second)]
     hulls = dict(readings.hulls())
     one, two = (_read(m, names, hulls) for m, names in zip((first, second), own, strict=True))
     goals = _goals(one, two, readings)

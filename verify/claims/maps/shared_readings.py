@@ -20,7 +20,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substitute
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import Direction, IndexingMap, RuntimeVariable
+from hloproof.models.maps.indexing_map import Direction, IndexingMap, RuntimeVariable, with_devices
 
 UNNAMED: Final = ";"
 """How the provider of a variable that names none begins, where one has to stand; its place in the list follows. No text
@@ -117,9 +117,7 @@ def _from_elsewhere(v: RuntimeVariable) -> bool:
 
 
 def _flat_piece(m: IndexingMap, n: int, direction: Direction) -> Piece:
-    steps = () if m.replica is None else m.replica.results
-    flat = replace(m, results=(*m.results, *steps), replica=None)
-    return piece_of(flat, n, direction, [(f"v{k}", v.interval) for k, v in enumerate(m.runtime)], f"_{n}")
+    return piece_of(with_devices(m), n, direction, [(f"v{k}", v.interval) for k, v in enumerate(m.runtime)], f"_{n}")
 
 
 def _places(piece: Piece, variable: type[Var]) -> dict[str, Expr]:
