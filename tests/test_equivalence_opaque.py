@@ -96,7 +96,9 @@ def open_to_us(before: str, after: str) -> None:
     assert decide(parse_module(before), parse_module(after), "rounding").verdict == "unknown"
 
 
-@pytest.mark.parametrize("named", ["f", "%f", '"f"', "{f}", "{%f}", "{1,g,f}"])
+@pytest.mark.parametrize(
+    "named", ["f", "%f", '"f"', "{f}", "{%f}", "{1,g,f}", "{f->k}", '"k->f"', '"of f."', '"of:\\nf"', '"k.f"', "{f.}"]
+)
 def test_what_it_may_call_in_words_that_nobody_knows_is_not_only_a_name(named: str) -> None:
     """Of a computation that an unknown attribute names the name alone was compared."""
 
@@ -108,6 +110,16 @@ def test_what_it_may_call_in_words_that_nobody_knows_is_not_only_a_name(named: s
     for told in (f"applies={named}".replace("f", "h"), "to_apply=f"):
         proved(calling("negate", told), calling("negate", told).replace("HloModule m", "HloModule n"), "exact")
     unproved(calling("negate", "to_apply=f"), calling("cosine", "to_apply=f"), "rounding")
+    silent = 'metadata={op_name="f"}'  # says nothing, whatever it names
+    proved(calling("negate", silent), calling("negate", silent).replace("HloModule m", "HloModule n"), "exact")
+
+
+def test_a_name_that_begins_with_a_number_is_one() -> None:
+    def calling(opcode: str) -> str:
+        function = f"%1f {{\n  x = f32[] parameter(0)\n  ROOT y = f32[] {opcode}(x)\n}}\n"
+        return entry("p = f32[4] parameter(0)", "ROOT r = f32[4] shuffle(p), applies=%1f", before=function)
+
+    open_to_us(calling("negate"), calling("cosine"))
 
 
 def test_another_operation_that_it_names_is_not_only_a_name() -> None:

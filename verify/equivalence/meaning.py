@@ -6,7 +6,7 @@ Trusted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -46,7 +46,7 @@ _OF_CALLS: Final = frozenset({"backend_config", "frontend_attributes", "sharding
 
 OPAQUE: Final = having("opaque")
 """Operations of which nothing is known but what is written at them."""
-_NAMES: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*", re.ASCII)
+_ESCAPE: Final = re.compile(r"\\(?:[0-7]{1,3}|.)", re.DOTALL | re.ASCII)
 _SILENT: Final = NON_SEMANTIC - _OF_CALLS - {ACCURACY}
 """Attributes that say nothing even where nobody knows what an operation computes."""
 
@@ -118,10 +118,14 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
     return tuple(sorted(out, key=lambda pair: pair[0]))
 
 
-def names_in_words(i: Instruction) -> frozenset[str]:
-    """What an operation of which nothing is known may name in attributes that nobody knows: computations, say."""
+def named_in_words(i: Instruction, names: Iterable[str]) -> Iterator[str]:
+    """Those of the names that an operation of which nothing is known may mean in attributes that nobody knows:
+    computations, say. A name ends where its letters and digits do: of `f->g` and of `f.` as well it is `f`."""
     told = [(name, v) for name, v in i.attributes.pairs if i.opcode in OPAQUE and name not in _SILENT | BODIES]
-    return frozenset(word for _, value in told for word in _NAMES.findall(_text(value)))
+    words = _ESCAPE.sub(" ", " ".join(_text(value) for _, value in told))
+    for name in names:
+        if name in words and re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", words):
+            yield name
 
 
 def _text(value: Any) -> str:

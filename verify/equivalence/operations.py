@@ -29,7 +29,7 @@ from hloproof.equivalence.meaning import (
     layout_key,
     layouts_of,
     memory_key,
-    names_in_words,
+    named_in_words,
     room,
     shapes_key,
     signature,
@@ -204,8 +204,8 @@ class OperationReader(ABC):
         if any(isinstance(value, list) for value in given):
             key = (key, *map(nesting_of, given))  # a tuple is one operand, and not as many as it has elements
         assert computation is not None
-        if named := names_in_words(i) & (self.module.by_name.keys() | computation.by_name.keys()):
-            raise NotModelled(f"{i.opcode} {i.name}, which may call {min(named)}")  # whose name alone is compared
+        for named in named_in_words(i, (*self.module.by_name, *computation.by_name)):
+            raise NotModelled(f"{i.opcode} {i.name}, which may call {named}")  # whose name alone is compared
         return key, memory_key(i, computation)
 
     def place(self, node: Node, i: Instruction, computation: Computation | None) -> None:
