@@ -438,6 +438,10 @@ def test_meshes_of_a_module_are_read() -> None:
     # A reader takes what is no text for another kind of file, and a carriage return for the end of a line.
     assert 'a="{\\000}"' in header((b"a", b"{\0}"))
     assert 'a="{x\\ry}"' in header((b"a", b"{x\ry}"))
+    # Behind the brace of all of them a bracket that nothing ends is an error.
+    for value in (b"{[}", b"{]}", b"{)(}"):
+        assert f'a="{value.decode()}"' in header((b"a", value))
+    assert "a={[0]}" in header((b"a", b"{[0]}"))
 
 
 @pytest.mark.parametrize(

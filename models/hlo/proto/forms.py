@@ -316,7 +316,11 @@ def frontend_attributes(value: Message, bare: bool = True) -> Iterator[str]:
     stands without quotes in a module's."""
     entries = sorted((e.get("key", ""), e.get("value", "")) for e in value.get("map", []))
     if entries:
-        told = ",".join(f"{plain(key)}={text if bare and _is_group(text) else _quoted(text)}" for key, text in entries)
+        # Inside of other braces brackets count as well: one alone is no group there.
+        told = ",".join(
+            f"{plain(key)}={text if bare and _is_group(text) and _is_group(f'{{{text}}}') else _quoted(text)}"
+            for key, text in entries
+        )
         yield f"frontend_attributes={{{told}}}"
 
 
