@@ -117,6 +117,14 @@ def test_inclusion_counts_where_steps_between_devices_lead_nowhere(less: str) ->
     assert hloproof.equal(whole, part).verdict == "refuted"
 
 
+def test_steps_to_no_device_are_as_many_as_none() -> None:
+    """A list of steps without one, beside a map that has no such list, ended with an internal error."""
+    whole, part = (f"(d0) -> (d0), domain: d0 in [0, {last}]" for last in (3, 2))
+    empty = f"{whole}\nreplica id: (d0) -> (), domain: d0 in [0, 2]"
+    assert hloproof.included(empty, whole) and hloproof.included(part, empty) and hloproof.included(empty, part)
+    assert hloproof.included(whole, empty).verdict == "refuted"
+
+
 def test_results_draw_themselves() -> None:
     assert "<svg" in (hloproof.layout("f32[3,5]{1,0:T(2,4)}")._repr_svg_() or "")
     assert "<pre>" in hloproof.maps(TRANSPOSE)._repr_html_()

@@ -31,7 +31,7 @@ def comparable(maps: Sequence[IndexingMap], tables: Sequence[object], devices: i
 
 def with_own_place(maps: Sequence[IndexingMap], devices: int) -> tuple[IndexingMap, ...]:
     """The maps, all with one step where one of them has one: who passes no device is at the reader's own place."""
-    if all(m.replica is None for m in maps) or all(m.replica is not None for m in maps):
+    if all(m.replica is None or not m.replica.results for m in maps) or all(m.replica is not None for m in maps):
         return tuple(maps)
     return tuple(m if m.replica is not None else _at_own_place(m, devices) for m in maps)
 
