@@ -132,6 +132,10 @@ def test_what_is_interrupted_and_ends_as_if_nothing_was_is_late_all_the_same() -
         time.sleep(30)
     with at_most(60.0, lambda: LookupError("late")), suppress(LookupError):
         raise LookupError("another one")
+    with pytest.raises(ValueError, match="its own"), at_most(0.01, lambda: LookupError("late")):
+        with suppress(LookupError):
+            time.sleep(30)
+        raise ValueError("its own")
 
 
 def test_memory_is_limited_in_the_body_alone() -> None:
