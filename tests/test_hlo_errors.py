@@ -137,6 +137,20 @@ WHOLE_TEXTS = [
 ]
 
 
+def test_a_sparse_dot_sums_over_more_than_its_operand_holds() -> None:
+    """As the compiler has it: of 32 elements the left operand holds two of four."""
+    given = ["p = f16[4,16] parameter(0)", "q = f16[32,3] parameter(1)", "m = u16[4,2] parameter(2)"]
+
+    def dot(size: str, told: str) -> str:
+        root = f"ROOT d = f32[{size}] dot(p, q, m), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}{told}"
+        return "\n".join(["HloModule m", "ENTRY e {", *given, root, "}"])
+
+    assert parse_module(dot("4,3", ", sparsity=L.1@2:4")).entry.root.opcode == "dot"
+    for size, told, message in (("4,3", "", "only a sparse one"), ("4,4", ", sparsity=L.1@2:4", "gives")):
+        with pytest.raises(InputError, match=message):
+            parse_module(dot(size, told))
+
+
 @pytest.mark.parametrize(("text", "message"), WHOLE_TEXTS)
 def test_whole_texts_refused(text: str, message: str) -> None:
     with pytest.raises(InputError) as raised:

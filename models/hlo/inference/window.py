@@ -166,8 +166,10 @@ def _paired(request: Request, lhs: ArrayShape, rhs: ArrayShape, name: str) -> tu
     right = request.dimensions(rhs.rank, f"rhs_{name}_dims")
     if len(left) != len(right):
         raise ShapeError(f"{request.opcode}: {len(left)} {name} dimensions on the left, {len(right)} on the right")
+    # Of a sparse operand, which holds 2 of 4 elements say, a sum goes over more than there are.
+    sparse = name == "contracting" and "sparsity" in request.attributes
     for a, b in zip(left, right, strict=True):
-        if not same_size(lhs.dimensions[a], rhs.dimensions[b]):
+        if not sparse and not same_size(lhs.dimensions[a], rhs.dimensions[b]):
             raise ShapeError(
                 f"{request.opcode}: {name} dimensions of different sizes, {lhs.dimensions[a]} (left dimension {a}) and "
                 f"{rhs.dimensions[b]} (right dimension {b})"
