@@ -537,7 +537,7 @@ WITHOUT_MEANING = {
 }
 """Attributes of every opcode, and why two equal operations may have two of them."""
 KEPT = {
-    *((name, o) for o in ("custom-call", "shuffle") for name in ("backend_config", "frontend_attributes", "sharding")),
+    *((name, "custom-call") for name in ("backend_config", "frontend_attributes", "sharding")),
     *((name, o) for o in ("send", "recv", "send-done", "recv-done") for name in ("frontend_attributes", "sharding")),
     *(("sharding", o) for o in ("infeed", "outfeed")),
 }

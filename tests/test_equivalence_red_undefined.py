@@ -226,7 +226,6 @@ PAIRS = {
     "bits that may be NaN": cancelled("q = f32[4] bitcast-convert(n)"),
     "bits that may be NaN, in place": cancelled("q = f32[4] bitcast(n)"),
     "poles of the tangent": cancelled("q = f32[4] tan(p)"),
-    "an operation of which nothing is said": cancelled("q = f32[4] shuffle(p)"),
     "a multiple of infinity": cancelled(
         *spread("inf")[:1], "b = f32[4] broadcast(c), dimensions={}", "q = f32[4] multiply(p, b)"
     ),
@@ -282,7 +281,6 @@ SOUND = {
     "zero times a number": (COPY, plus_nothing("q = f32[4] cbrt(p)"), "real"),
     "zero times numbers": (COPY, plus_nothing("q = f32[4] constant({4, 1, 2, 3})"), "real"),
     "roots that are gone afterwards": (ROOTS, COPY, "real"),
-    "what nothing is said of, gone afterwards": (*reversed(cancelled("q = f32[4] shuffle(p)")[:2]), "real"),
     "a product that is a choice afterwards": (reciprocal_where(True), reciprocal_where(False), "real"),
     "a fourth root of a cube": (
         fourth_root("q = f32[] multiply(p, p)", "s = f32[] multiply(q, p)"),

@@ -157,8 +157,6 @@ PARTS: dict[str, tuple[Table, Table]] = {
     "hands on: executions": (HANDS_ON, dispatch.OPERATIONS),
     "hands on: sizes": (HANDS_ON, dynamic_sizes._HANDED_ON),
     "hands on: arrays in parts": (HANDS_ON, compact_dispatch.PASSING),
-    "nothing is known of it, so not that it is a number": (having("opaque") | {"custom-call"}, definedness.PARTIAL),
-    "nothing is known of it, so all that it gives counts": (having("opaque") | {"custom-call"}, meaning.SHAPED),
     "no number at every one, in rules as in modules": (scalar_operations.PARTIAL, definedness.PARTIAL),
     "combines": (meaning.COMBINED, EXCHANGED),
     "reads nothing in a plan": (liveness._READS_NOTHING - {"constant"}, versions.PASS_ON),

@@ -16,7 +16,7 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from hloproof.equivalence.boundary import entry_shapes, header_shapes
-from hloproof.equivalence.meaning import EFFECTS, OPAQUE, demanded_shapes, layouts_of
+from hloproof.equivalence.meaning import EFFECTS, demanded_shapes, layouts_of
 from hloproof.models.dataflow.value_flow import branches, called
 from hloproof.models.hlo.async_syntax import step_of
 from hloproof.models.hlo.module import Computation, Instruction, Module
@@ -28,7 +28,7 @@ _FIRST: Final = HANDS_ON | {"add-dependency", "all-reduce-done"}
 _RESULT: Final = {"copy-done": 0, "all-gather-done": 1, "collective-permute-done": 1}
 """Give this part of what is in flight."""
 
-_LOOKS: Final = EFFECTS | OPAQUE | {"custom-call"}
+_LOOKS: Final = EFFECTS | {"custom-call"}
 """Look at bytes, or may do so, whether or not they say in which layout."""
 
 

@@ -5,8 +5,7 @@ Trusted.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -16,7 +15,6 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, DevicePairs, Quoted, ReplicaGroups, Word
 from hloproof.models.hlo.beside import frontend_entries
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.opcodes import BODIES, having
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, BufferShape, Layout, Shape, TupleShape
 from hloproof.models.hlo.text.lexer import Scanner
 from hloproof.models.hlo.text.shapes import print_shape, read_shape
@@ -41,16 +39,7 @@ _IGNORED: Final = (NON_SEMANTIC | PROMISES) | {
 }
 
 
-_OF_CALLS: Final = frozenset({"backend_config", "frontend_attributes", "sharding"})
-"""Attributes that take part in the meaning of a custom call."""
-
-OPAQUE: Final = having("opaque")
-"""Operations of which nothing is known but what is written at them."""
-_ESCAPE: Final = re.compile(r"\\(?:[0-7]{1,3}|.)", re.DOTALL | re.ASCII)
-_SILENT: Final = NON_SEMANTIC - _OF_CALLS - {ACCURACY}
-"""Attributes that say nothing even where nobody knows what an operation computes."""
-
-SHAPED: Final = OPAQUE | {"custom-call", "infeed", "recv", "rng-bit-generator"}
+SHAPED: Final = frozenset({"custom-call", "infeed", "recv", "rng-bit-generator"})
 """Operations of which the shapes of all results say something that operands and attributes do not: how much is read,
 or made. A result that is left out of a module is part of the operation still."""
 
@@ -62,6 +51,9 @@ _PEERS: Final = frozenset({"send", "recv", "send-done", "recv-done"})
 
 _OUTSIDE: Final = _PEERS | {"infeed", "outfeed"}
 """Operations that are done by the devices that their sharding names."""
+
+_OF_CALLS: Final = frozenset({"backend_config", "frontend_attributes", "sharding"})
+"""Attributes that take part in the meaning of a custom call."""
 
 
 OF_DEVICES: Final = ("replica_groups", "source_target_pairs", "channel_id", "use_global_device_ids", "mode")
@@ -85,10 +77,7 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
     for name, value in i.attributes.pairs:
         if name == "literal" and "..." in _text(value):
             raise NotModelled(f"{i.opcode} {i.name}, whose literal is left out")
-        if opcode in OPAQUE:  # what is said of it in any words may be what it computes
-            if name not in _SILENT:
-                out.append((name, "computation" if isinstance(value, ComputationRef) else repr(value)))
-        elif name == "channel_id":
+        if name == "channel_id":
             # A number without meaning of its own, but for peers that have to name the same one.
             out.append((name, _plain(value) if opcode in _PEERS else True))
         elif opcode in _PEERS and name == "frontend_attributes":
@@ -116,16 +105,6 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
     if opcode == "compare":
         out = [pair for pair in out if pair[0] != "type" or pair[1] == "TOTALORDER"]
     return tuple(sorted(out, key=lambda pair: pair[0]))
-
-
-def named_in_words(i: Instruction, names: Iterable[str]) -> Iterator[str]:
-    """Those of the names that an operation of which nothing is known may mean in attributes that nobody knows:
-    computations, say. A name ends where its letters and digits do: of `f->g` and of `f.` as well it is `f`."""
-    told = [(name, v) for name, v in i.attributes.pairs if i.opcode in OPAQUE and name not in _SILENT | BODIES]
-    words = _ESCAPE.sub(" ", " ".join(_text(value) for _, value in told))
-    for name in names:
-        if name in words and re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", words):
-            yield name
 
 
 def _text(value: Any) -> str:

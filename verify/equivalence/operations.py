@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from hloproof.equivalence.answer import Place
 from hloproof.equivalence.constant_folds import ConstantFolds
@@ -21,7 +21,6 @@ from hloproof.equivalence.literals import NEGATIVE_ZERO, literal_key, writes_neg
 from hloproof.equivalence.meaning import (
     CARRIED,
     EFFECTS,
-    OPAQUE,
     PROMISES,
     attribute_key,
     carried_when,
@@ -29,7 +28,6 @@ from hloproof.equivalence.meaning import (
     layout_key,
     layouts_of,
     memory_key,
-    named_in_words,
     room,
     shapes_key,
     signature,
@@ -39,11 +37,14 @@ from hloproof.equivalence.value_trees import ValueTree, leaves_of, nesting_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.opcodes import COLLECTIVES
+from hloproof.models.hlo.opcodes import COLLECTIVES, having
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, BufferShape, Shape, TupleShape
 from hloproof.models.hlo.shard_shapes import is_shard_call, parts_of_call, written_elsewhere
 from hloproof.models.hlo.text.shapes import print_shape
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
+
+_UNKNOWN: Final = having("opaque")
+"""Nobody knows what their attributes mean, so two that look alike may be two."""
 
 
 @dataclass
@@ -105,6 +106,8 @@ class OperationReader(ABC):
         path: tuple[Any, ...],
     ) -> ValueTree:
         """An operation that keeps its head. One with several results becomes a node and its outputs."""
+        if opcode in _UNKNOWN:  # its attributes may name or choose anything
+            raise NotModelled(f"{opcode} {i.name}: nothing is known of what it computes")
         operands = [node for value in given for node in leaves_of(value)]
         if opcode == "constant":
             if not isinstance(shape, ArrayShape):
@@ -157,7 +160,7 @@ class OperationReader(ABC):
                     for one, node, at in zip(arrays, operands, parted[1], strict=True)
                 ]
                 return made if isinstance(shape, TupleShape) else made[0]
-        if opcode == "custom-call" or opcode in OPAQUE:
+        if opcode == "custom-call":
             key = self.opaque_key(i, key, given, computation)
         effect = opcode in EFFECTS or i.attributes.flag("custom_call_has_side_effect")
         if effect:
@@ -204,8 +207,6 @@ class OperationReader(ABC):
         if any(isinstance(value, list) for value in given):
             key = (key, *map(nesting_of, given))  # a tuple is one operand, and not as many as it has elements
         assert computation is not None
-        for named in named_in_words(i, (*self.module.by_name, *computation.by_name)):
-            raise NotModelled(f"{i.opcode} {i.name}, which may call {named}")  # whose name alone is compared
         return key, memory_key(i, computation)
 
     def place(self, node: Node, i: Instruction, computation: Computation | None) -> None:
