@@ -294,6 +294,26 @@ def test_what_steps_between_devices_ask_of_a_reading_has_a_value(asks: str, last
         assert fine or "after: rt0 reads nothing at" in (found.counterexample or "")
 
 
+READ_ELSEWHERE = """(d0){{rt0}} -> (rt0), domain: d0 in [0, 2], rt0 in [0, 9]
+runtime variables: rt0: a; (d0){{rt0}} -> (d0), domain: d0 in [0, 2], rt0 in [1, {held}]; \
+replica id: (d0){{rt0}} -> (rt0), domain: d0 in [0, 2], rt0 in {box}; \
+reading {{rt0 = b; (d0) -> (d0), domain: d0 in [0, 2]}}"""
+
+
+@pytest.mark.parametrize(
+    ("box", "held", "fine"),
+    [("[0, 9]", 3, True), ("[1, 3]", 3, True), ("[2, 3]", 3, False), ("[1, 2]", 3, False), ("[1, 2]", 2, True)],
+)
+def test_what_steps_to_a_reading_ask_of_another_has_a_value(box: str, held: int, fine: bool) -> None:
+    """The narrower interval was taken for one that the value is cut to, as that of the reading's own map is."""
+    text = READ_ELSEWHERE.format(box=box, held=held)
+    one, two = parse_map(READ_ELSEWHERE.format(box=f"[1, {held}]", held=held)), parse_map(text)
+    for mode in ("pointwise", "relational"):
+        found = rewrite(one, two, mode)
+        assert found.verdict is (Verdict.PROVED if fine else Verdict.REFUTED)
+        assert fine or "after: rt0 reads nothing at" in (found.counterexample or "")
+
+
 @pytest.mark.parametrize("index", ["(d0, d1) -> (d0)", "(d0, d1)[s0, s1] -> (s0)", "(d0, d1, d2)[s0] -> (d0)"])
 def test_a_reading_over_other_variables_is_unknown(index: str) -> None:
     names = [n for n in ("d0", "d1", "d2", "s0", "s1") if n in index]

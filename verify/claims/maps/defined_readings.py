@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
 
 from hloproof.claims.maps.defined import constraint_formulas, owed_divisors
 from hloproof.claims.maps.equality import labelled
@@ -76,22 +75,17 @@ def _over(m: IndexingMap, open_names: set[str]) -> Sequence[Formula]:
 
 def _reads_everywhere(m: IndexingMap, v: RuntimeVariable) -> bool:
     """The variable's own map has the box of the map for its domain, and so have the maps of what it reads by."""
-    index = v.index
-    if index is None:
+    if v.index is None:
         return True
-    _require_own_variables(m, index)
-    if index.constraints or (index.replica is not None and index.replica.constraints):
+    _require_own_variables(m, v.index)
+    index = with_devices(v.index)
+    if index.constraints:
         return False
     own = dict(m.intervals())
-    for name, box in _boxes(index):
+    for name, box in index.intervals():
         if box.is_empty or not (name.startswith("rt") or box.contains(own[name])):
             return False
     return all(_reads_everywhere(m, r) for r in index.runtime)
-
-
-def _boxes(index: IndexingMap) -> list[tuple[str, Interval]]:
-    """The intervals of the map and of that to the other device: a variable may have two, and lies in both."""
-    return [*index.intervals(), *(() if index.replica is None else index.replica.intervals())]
 
 
 def _require_own_variables(m: IndexingMap, index: IndexingMap) -> None:
@@ -104,20 +98,19 @@ def _require_own_variables(m: IndexingMap, index: IndexingMap) -> None:
 def _demands(v: RuntimeVariable, single: Mapping[str, Expr], readings: Readings) -> Iterator[Formula]:
     """What holds where the variable reads an element, each thing where those before it do: first of what it reads by,
     then its own domain."""
-    index = v.index
-    if index is None:
+    if v.index is None:
         return
+    index = with_devices(v.index)
     values = dict(single)
     for k, inner in enumerate(index.runtime):
         yield from _demands(inner, single, readings)
         values[f"rt{k}"] = readings.value(inner, single)
-    for name, interval in _boxes(index):
+    for name, interval in index.intervals():
         if interval.is_empty:
             yield FALSE
         elif not name.startswith("rt"):  # a value that is read is cut to its interval
             yield within(values[name], interval)
-    replica = () if index.replica is None else constraint_formulas(index.replica)
-    for f in chain(constraint_formulas(index), replica):
+    for f in constraint_formulas(index):
         yield replace_variables(f, values)
 
 
