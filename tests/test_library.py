@@ -123,6 +123,51 @@ def test_steps_to_no_device_are_as_many_as_none() -> None:
     empty = f"{whole}\nreplica id: (d0) -> (), domain: d0 in [0, 2]"
     assert hloproof.included(empty, whole) and hloproof.included(part, empty) and hloproof.included(empty, part)
     assert hloproof.included(whole, empty).verdict == "refuted"
+UNSAID = "(d0)[s0]{{a, b}} -> ({}), domain: d0 in [0, 1], s0 in [0, {}], a in [0, 3], b in [{}, 3], b mod 2 in [0, 0]"
+SAID = "\nruntime variables: a: x; (d0) -> (d0), domain: d0 in [0, 1]\nb: y; (d0) -> (d0), domain: d0 in [0, 1]"
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "said"), [(("a", 0, 0), ("b + s0", 1, 0), "refuted"), (("s0", 0, 0), ("s0", 1, 2), "proved")]
+)
+def test_inclusion_knows_no_variable_of_which_nothing_is_said(
+    inner: tuple[str, int, int], outer: tuple[str, int, int], said: str
+) -> None:
+    """One value stood for all of them, and was cut to an interval that is part of the domain."""
+    one, two = UNSAID.format(*inner), UNSAID.format(*outer)
+    assert hloproof.included(one, one) and hloproof.equal(one, two).verdict == "refuted"
+    assert hloproof.included(one, two).verdict == "unknown"
+    assert hloproof.included(one + SAID, two + SAID).verdict == said
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "by_the_formula"),
+    [("d0 mod -3", "s0 + -2", "not otherwise"), ("d0 mod -3", "s0", "not otherwise"), ("d0 mod 3", "s0", "")],
+)
+def test_inclusion_reads_remainders_in_both_ways(inner: str, outer: str, by_the_formula: str) -> None:
+    box = "domain: d0 in [0, 9], s0 in [0, 2]"
+    found = hloproof.included(*(f"(d0)[s0] -> ({e}), {box}" for e in (inner, outer)))
+    assert found.verdict == ("unknown" if by_the_formula else "proved")
+    assert by_the_formula in (found.reason or "")
+
+
+def test_inclusion_knows_that_constants_hold_no_other_contents() -> None:
+    box = "domain: d0 in [0, 1]"
+    own, read = f"(d0) -> (d0), {box}", f"(d0){{{{a}}}} -> (a), {box}, a in [0, 1]\na: {{}}; (d0) -> (d0), {box}"
+    read = read.replace("\n", "\nruntime variables: ")
+    assert hloproof.included(read.format("constant({0, 1})"), own).verdict == "unknown"
+    assert hloproof.included(read.format("x"), own).verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    "other", ["(d0, d1) -> (d0), domain: d0 in [0, 1], d1 in [0, 0]", "(d0) -> (d0, 0), domain: d0 in [0, 1]"]
+)
+def test_what_cannot_be_compared_lies_in_nothing(other: str) -> None:
+    own, nothing = (f"(d0) -> (d0), domain: d0 in [0, {last}]" for last in (1, -1))
+    for maps in ((own, other), (other, own)):
+        with pytest.raises(hloproof.InputError, match="the maps cannot be compared"):
+            hloproof.included(*maps)
+    assert hloproof.included(nothing, other)
 
 
 def test_results_draw_themselves() -> None:

@@ -10,7 +10,7 @@ from hloproof.library.reading import parse
 from hloproof.models.indexing import OperandMaps
 from hloproof.models.maps.indexing_map import Direction, IndexingMap
 from hloproof.models.maps.text import parse_map, print_map
-from hloproof.results.verdict import Verdict
+from hloproof.results.verdict import Found, Verdict
 
 
 @dataclass(frozen=True)
@@ -128,23 +128,31 @@ def included(inner: str | IndexingMap, outer: str | IndexingMap) -> Compared:
     >>> bool(included(first, row)), bool(included(row, first))
     (True, False)
     """
+    from hloproof.claims.maps.rewrite import judged_in_both_readings, require_comparable
+
+    one, two = _map(inner), _map(outer)
+    if not (one.is_trivially_empty or two.is_trivially_empty):
+        require_comparable(one, two)
+    found = judged_in_both_readings(_included, one, two)
+    return Compared(found.verdict, "included", found.counterexample, found.reason)
+
+
+def _included(maps: tuple[IndexingMap, IndexingMap]) -> Found:
     from hloproof.claims.maps.dedup import deduplicate
     from hloproof.claims.maps.rewrite import rewrite
 
-    maps = _map(inner), _map(outer)
     for m in maps:
         valued = rewrite(m, m)  # a map that has no value somewhere is an error, as it is for `equal`
         if valued.verdict is not Verdict.PROVED:
-            return Compared(Verdict.UNKNOWN, "included", reason=valued.reason)
+            return Found(Verdict.UNKNOWN, reason=valued.reason)
     found = deduplicate(maps, containment=True)
     if 0 in dict(found.empty) or found.same or any(c.map == 0 for c in found.contained):
-        return Compared(Verdict.PROVED, "included")
+        return Found(Verdict.PROVED)
     for apart in found.apart:
         if 0 in apart.inside:
-            point = ", ".join(f"{name} = {value}" for name, value in apart.point)
-            return Compared(Verdict.REFUTED, "included", point)
+            return Found(Verdict.REFUTED, counterexample=", ".join(f"{name} = {value}" for name, value in apart.point))
     reason = next((why for _, _, why in found.undecided), "no point outside was found, and no proof")
-    return Compared(Verdict.UNKNOWN, "included", reason=reason)
+    return Found(Verdict.UNKNOWN, reason=reason)
 
 
 def _map(given: str | IndexingMap) -> IndexingMap:

@@ -328,10 +328,12 @@ class _Comparison:
 
     def _contained(self, kept: Sequence[int]) -> tuple[Contained, ...]:
         found: list[Contained] = []
-        for n in kept:
+        # What nothing says may be two values, and of one a narrower interval is part of the domain.
+        known = [n for n in kept if n not in self._view.shifting and not _reads_unnamed(self._maps[n])]
+        for n in known:
             checkpoint()
-            others = [k for k in kept if k != n and k not in self._view.shifting]
-            if n in self._view.shifting or not others or self._view.escape(n, others) is not None:
+            others = [k for k in known if k != n]
+            if not others or self._view.escape(n, others) is not None:
                 continue
             for around in (*((k,) for k in others), *([tuple(others)] if len(others) > 1 else [])):
                 engines = self._holds_inside(n, around)

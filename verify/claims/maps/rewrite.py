@@ -8,7 +8,7 @@ one value, and each is cut to its own interval.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -54,12 +54,20 @@ def rewrite(before: IndexingMap, after: IndexingMap, mode: Equality | None = Non
     results differ in number) or a divisor of `before` is zero at some point of its domain. Remainders by negative
     numbers are read in both ways.
     """
-    other = with_remainders_from_zero(before), with_remainders_from_zero(after)
+    return judged_in_both_readings(lambda maps: _rewritten(*maps, mode, how), before, after)
+
+
+def judged_in_both_readings(
+    judge: Callable[[tuple[IndexingMap, IndexingMap]], Found], one: IndexingMap, two: IndexingMap
+) -> Found:
+    """What is found of two maps, however remainders by negative numbers are read. Unknown where it is not modelled, and
+    where they differ for contents that are not those of a constant."""
+    other = with_remainders_from_zero(one), with_remainders_from_zero(two)
     try:
-        found = under_both(lambda maps: _rewritten(*maps, mode, how), (before, after), other)
+        found = under_both(judge, (one, two), other)
     except NotModelled as error:
         return Found(Verdict.UNKNOWN, reason=f"not modelled: {error}")
-    reads_constants = any(p.startswith("constant(") for m in (before, after) for p in providers_of(m))
+    reads_constants = any(p.startswith("constant(") for m in (one, two) for p in providers_of(m))
     if found.verdict is Verdict.REFUTED and reads_constants:
         return Found(Verdict.UNKNOWN, reason="the maps differ for some contents of what is a constant")
     return found
@@ -79,7 +87,7 @@ def _rewritten(before: IndexingMap, after: IndexingMap, mode: Equality | None, h
     empty = before.is_trivially_empty or after.is_trivially_empty
     equality = "relational" if empty else equality_of(before, after, mode)
     if not empty:
-        _comparable(before, after)
+        require_comparable(before, after)
         if mode == "pointwise" and equality_of(before, after) != "pointwise":
             raise InputError("pointwise equality needs maps with the same numbers of variables", 1, 1)
     undefined = _undefined(before, after, ask)
@@ -95,7 +103,8 @@ def second_prover(how: How) -> Prove | None:
     return partial(prove_one, how=replace(how, cross=False)) if how.cross else None
 
 
-def _comparable(before: IndexingMap, after: IndexingMap) -> None:
+def require_comparable(before: IndexingMap, after: IndexingMap) -> None:
+    """Raises InputError for maps of different numbers of dims, results or steps between devices."""
     for what, x, y in (
         ("dims", len(before.dims), len(after.dims)),
         ("results", len(before.results), len(after.results)),
