@@ -218,6 +218,13 @@ def test_a_point_at_which_two_maps_differ_tells_of_each_value_what_it_is(said: s
     assert f": before gives ({values[names[0]]}), after gives ({values[names[1]]})" in told
 
 
+def test_what_is_read_at_such_a_point_is_told_with_all_of_its_place() -> None:
+    box = "domain: d0 in [0, 1]"
+    one = f"(d0){{rt0}} -> (rt0), {box}, rt0 in [0, 2]{LIST}\nrt0: a; (d0) -> (d0, d0 + 5), {box}"
+    told = pointwise_difference(parse_map(one), parse_map(one.replace("-> (rt0)", "-> (rt0 + 1)")))
+    assert re.fullmatch(r"d0 = (\d), a\[\1, (5|6)\] = (\d): before gives \(\3\), after gives \(\d\)", told or "")
+
+
 def test_counterexamples_are_told() -> None:
     before, after = parse_map(CASES[3][0]), parse_map(CASES[3][1])
     told = [
