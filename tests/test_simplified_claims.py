@@ -7,9 +7,11 @@ import re
 import pytest
 
 from hloproof.claims.maps.points_apart import pointwise_difference
+from hloproof.claims.maps.rewrite import rewrite
 from hloproof.claims.maps.simplified import simplified
 from hloproof.claims.operations.simplified import same_points
 from hloproof.engines.portfolio import prove
+from hloproof.models.errors import InputError
 from hloproof.models.maps.text import parse_map, print_map
 from hloproof.models.maps.variables import remove_unused_symbols
 from hloproof.results.verdict import Verdict
@@ -208,6 +210,22 @@ def test_steps_between_devices_are_rescaled_with_the_map() -> None:
     assert result.map.replica is not None
     assert print_map(result.map.replica) == "(d0)[s0] -> (s0 * 2 + 1), domain: d0 in [0, 1], s0 in [0, 1]"
     assert result.found.verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("steps", ["s0 in [0, 3], s0 * 2 in [1, 6]", "s0 in [1, 3]", "s0 in [0, 3]"])
+def test_where_steps_between_devices_lead_nowhere_nothing_is_divided(steps: str) -> None:
+    """Simplified, what they ask is a narrower interval, which was not looked at: a right result was refuted."""
+    text = "(d0)[s0] -> (d0 / s0), domain: d0 in [0, 7], s0 in [0, 3]\n"
+    text += "replica id: (d0)[s0] -> (s0), domain: d0 in [0, 7], {}"
+    before, after = parse_map(text.format("s0 in [0, 3], s0 in [1, 9]")), parse_map(text.format(steps))
+    if steps == "s0 in [0, 3]":
+        assert rewrite(before, after).verdict is Verdict.REFUTED
+        with pytest.raises(InputError, match="division by zero possible: s0 is 0"):
+            simplified(after)
+        return
+    assert rewrite(before, after).verdict is rewrite(after, before).verdict is Verdict.PROVED
+    result = simplified(after)
+    assert result.map == parse_map(text.format("s0 in [1, 3]")) and result.found.verdict is Verdict.PROVED
 
 
 @pytest.mark.parametrize(("said", "names"), [("", ("rt0", "rt1")), (LIST + read("a", 0) + read("b", 1), ("a", "b"))])

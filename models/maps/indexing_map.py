@@ -175,14 +175,16 @@ def with_devices(m: IndexingMap) -> IndexingMap:
     """The map with the positions of devices as further results: elements and devices are read together."""
     if m.replica is None:
         return m
+    return replace(m, results=(*m.results, *m.replica.results), constraints=all_constraints(m), replica=None)
+
+
+def all_constraints(m: IndexingMap) -> tuple[Constraint, ...]:
+    """Those of the map and of its steps between devices, whose intervals may be narrower than the map's."""
+    if m.replica is None:
+        return m.constraints
     own = dict(m.intervals())
     bounds = tuple(Constraint(Var(n), i) for n, i in m.replica.intervals() if n in own and not i.contains(own[n]))
-    return replace(
-        m,
-        results=(*m.results, *m.replica.results),
-        constraints=tuple(dict.fromkeys((*m.constraints, *m.replica.constraints, *bounds))),
-        replica=None,
-    )
+    return tuple(dict.fromkeys((*m.constraints, *m.replica.constraints, *bounds)))
 
 
 def identity(sizes: Sequence[int]) -> IndexingMap:

@@ -16,7 +16,7 @@ from hloproof.logic.formula import Formula, conj, ne, within
 from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import InputError
 from hloproof.models.expressions.expr import Binary, Const, Expr, postorder, to_text
-from hloproof.models.maps.indexing_map import Constraint, IndexingMap
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, all_constraints
 
 
 class UndefinedMap(InputError):
@@ -78,6 +78,6 @@ def _told(d: Expr, names: dict[str, str], point: Point) -> str:
 
 
 def _split(m: IndexingMap) -> tuple[list[Constraint], list[Constraint]]:
-    constraints = [*m.constraints, *(m.replica.constraints if m.replica is not None else ())]
+    constraints = all_constraints(m)
     total = [c for c in constraints if not open_divisors((c.expr,))]
     return total, [c for c in constraints if open_divisors((c.expr,))]
