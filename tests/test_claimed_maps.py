@@ -52,6 +52,17 @@ DEVICES = [
 ]
 
 
+# Steps over the range variable alone, which is the first of theirs and not of the map's.
+ALONE = (
+    OWN.replace("(d0) ->", "(d0)[s0] ->") + ", s0 in [0, 2]\n    replica id:\n    ()[s0] -> (s0), domain: s0 in [0, {}]"
+)
+DEVICES += [
+    ("replica_count=3", REDUCE, ALONE.format(2), "proved"),
+    ("replica_count=3", REDUCE, ALONE.format(1), "refuted"),
+    ("replica_count=3", REDUCE, ALONE.format(0), "refuted"),
+]
+
+
 FAR = EACH.replace("(d0)[s0] -> (s0)", "(d0)[s0] -> (s0{})")
 DEVICES += [
     # A position that no device of the group has is read by nobody.

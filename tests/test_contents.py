@@ -38,7 +38,10 @@ def test_a_map_says_nothing_outside_of_its_domain() -> None:
     step = SENT.replica
     assert step is not None
     bounded = replace(SENT, replica=replace(step, constraints=(Constraint(Var("d0"), Interval(0, 1)),)))
-    assert not strays(bounded, "output-to-input", meaning(FALSE, 2), {}, {"d0": 2, "p": 0})
+    narrow = replace(SENT, replica=replace(step, dims=(replace(step.dims[0], interval=Interval(0, 1)),)))
+    for m in (bounded, narrow):
+        assert strays(m, "output-to-input", meaning(FALSE, 2), {}, {"d0": 1, "p": 0})
+        assert not strays(m, "output-to-input", meaning(FALSE, 2), {}, {"d0": 2, "p": 0})
 
 
 @pytest.mark.parametrize("place", [0, 1])

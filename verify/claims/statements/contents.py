@@ -26,6 +26,7 @@ from hloproof.models.maps.indexing_map import (
     Direction,
     IndexingMap,
     RuntimeVariable,
+    all_constraints,
     array_of_sizes,
 )
 
@@ -134,13 +135,9 @@ def _pair(
         element = tuple(evaluate(e, at) for e in v.index.results)
         values[f"rt{k}"] = _clamp(contents.get((*provided, element), 0), v.interval)
     inside = all(values[n] in i for n, i in m.intervals())
-    if not inside or any(evaluate(c.expr, values) not in c.interval for c in m.constraints):
+    if not inside or any(evaluate(c.expr, values) not in c.interval for c in all_constraints(m)):
         return None
-    position = None
-    if m.replica is not None:
-        if any(evaluate(c.expr, values) not in c.interval for c in m.replica.constraints):
-            return None
-        position = evaluate(m.replica.results[0], values)
+    position = None if m.replica is None else evaluate(m.replica.results[0], values)
     source = [values[f"d{i}"] for i in range(len(m.dims))]
     target = [evaluate(e, values) for e in m.results]
     output, operand = (source, target) if direction == "output-to-input" else (target, source)

@@ -13,7 +13,7 @@ from hloproof.claims.statements.elimination import Membership, solve, unmentione
 from hloproof.logic.formula import FALSE, TRUE, Exists, Formula, conj, eq, replace_variables, within
 from hloproof.models.expressions.expr import Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import Direction, IndexingMap
+from hloproof.models.maps.indexing_map import Direction, IndexingMap, all_constraints
 
 
 @dataclass(frozen=True)
@@ -118,19 +118,15 @@ def piece_of(
     into: dict[str, Expr] = {f"d{i}": Var(f"{letter}{i}") for i in range(len(m.dims))}
     into |= {f"s{j}": Var(f"s{j}{suffix}") for j in range(len(m.ranges))}
     into |= {f"rt{k}": Var(name) for k, (name, _) in enumerate(runtime)}
-    constraints = [Membership(substitute(c.expr, into), c.interval) for c in m.constraints]
-    if m.replica is not None:  # the map speaks where both it and its replica map do
-        constraints += [Membership(substitute(c.expr, into), c.interval) for c in m.replica.constraints]
-        for (name, interval), (_, own) in zip(m.replica.intervals(), m.intervals(), strict=False):
-            if not interval.contains(own):
-                constraints.append(Membership(into[name], interval))
+    # The map speaks where both it and its replica map do.
+    constraints = tuple(Membership(substitute(c.expr, into), c.interval) for c in all_constraints(m))
     return Piece(
         number,
         direction,
         tuple((f"{letter}{i}", v.interval) for i, v in enumerate(m.dims)),
         tuple((f"s{j}{suffix}", v.interval) for j, v in enumerate(m.ranges)),
         tuple(runtime),
-        tuple(constraints),
+        constraints,
         tuple(substitute(e, into) for e in m.results),
         None if m.replica is None else substitute(m.replica.results[0], into),
     )
