@@ -123,6 +123,8 @@ def test_steps_to_no_device_are_as_many_as_none() -> None:
     empty = f"{whole}\nreplica id: (d0) -> (), domain: d0 in [0, 2]"
     assert hloproof.included(empty, whole) and hloproof.included(part, empty) and hloproof.included(empty, part)
     assert hloproof.included(whole, empty).verdict == "refuted"
+
+
 UNSAID = "(d0)[s0]{{a, b}} -> ({}), domain: d0 in [0, 1], s0 in [0, {}], a in [0, 3], b in [{}, 3], b mod 2 in [0, 0]"
 SAID = "\nruntime variables: a: x; (d0) -> (d0), domain: d0 in [0, 1]\nb: y; (d0) -> (d0), domain: d0 in [0, 1]"
 
