@@ -63,6 +63,19 @@ DEVICES += [
 ]
 
 
+# Another step, or none at all.
+DEVICES += [
+    ("replica_count=2", BROADCAST, FIRST.replace("(0)", steps), verdict)
+    for steps, verdict in (
+        ("(0)", "proved"),
+        ("(1)", "refuted"),
+        ("(0, 0)", "unknown"),
+        ("(0, 5)", "unknown"),
+        ("()", "unknown"),
+    )
+]
+
+
 FAR = EACH.replace("(d0)[s0] -> (s0)", "(d0)[s0] -> (s0{})")
 DEVICES += [
     # A position that no device of the group has is read by nobody.

@@ -70,6 +70,8 @@ def as_defined(
     definition = define(op, output, claimed.operand)
     about = Subject(op, output, claimed.operand, arrays[output][1], operand, claimed.direction)
     given = [m for m in claimed.maps if not m.is_trivially_empty]  # all empty maps are one: no map
+    if any(m.replica is not None and len(m.replica.results) != 1 for m in given):
+        raise NotModelled("a map of one operation that does not take one step between devices")
     said = [of_types(_by_operand(m, computation, instruction), _shapes_of_operands(op)) for m in given]
     own, of_many = (
         OperandMaps(claimed.operand, definition.kind, tuple(maps)) for maps in (said, map(_of_many_values, said))
