@@ -285,3 +285,14 @@ def test_exponents_are_ordered_by_their_bits() -> None:
         "  ROOT r = pred[3] compare(p, q), direction=LT, type=TOTALORDER\n}\n"
     )
     assert run_module(module, [[0.5, 2.0, 4.0], [2.0**100, 0.5, math.nan]]) == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("steps", "left"), [("s0 in [2, 3]", [(2,), (3,)]), ("s0 in [0, 3], s0 mod 2 in [1, 1]", [(1,), (3,)])]
+)
+def test_a_map_has_no_point_where_its_steps_between_devices_lead_nowhere(
+    steps: str, left: list[tuple[int, ...]]
+) -> None:
+    replica = f"replica id: (d0)[s0] -> (s0), domain: d0 in [0, 0], {steps}"
+    m = parse_map(f"(d0)[s0] -> (d0), domain: d0 in [0, 0], s0 in [0, 3]\n{replica}")
+    assert [at for at, _, _ in points(m, (0,))] == left

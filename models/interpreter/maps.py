@@ -15,7 +15,7 @@ from itertools import product
 from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.expressions.python_text import compiled, python_text
 from hloproof.models.interpreter.value import Array, flat_index, strides
-from hloproof.models.maps.indexing_map import Constraint, IndexingMap
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, all_constraints
 
 Reader = Callable[[int, tuple[int, ...], tuple[int, ...]], int]
 """The value of runtime variable k at a point (dims, ranges), not clamped."""
@@ -50,7 +50,7 @@ def _generator(m: IndexingMap) -> Callable[..., Iterator[MapPoint]]:
             line(text)
         line(f"if not {constraint.interval.lower} <= {name} <= {constraint.interval.upper}: continue")
 
-    waiting = list(enumerate(m.constraints))
+    waiting = list(enumerate(all_constraints(m)))
     unread = {f"rt{k}" for k in range(len(m.runtime))}
 
     def decided() -> None:

@@ -20,7 +20,7 @@ from hloproof.models.expressions.expr import Expr, Var, substitute
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.interpreter.maps import domain_points
-from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, rng
+from hloproof.models.maps.indexing_map import Constraint, IndexingMap, Variable, rng, with_devices
 from hloproof.models.simplifier.simplify import simplify
 
 FEW_POINTS: Final = 20_000
@@ -86,7 +86,7 @@ def utilization(maps: OperandMaps, operand: ArrayShape) -> Utilization:
     total = operand.elements
     if maps.unknown:
         return Utilization(total, None, None, None, "", "", maps.unknown)
-    filled = [_whole(m) for m in maps.maps if not m.is_trivially_empty]
+    filled = [with_devices(m) for m in maps.maps if not m.is_trivially_empty]
     bound = WHOLE if maps.kind == "bound" else ""
     if not filled:
         return Utilization(total, 0, 0, 0, bound, "no maps")
@@ -116,7 +116,7 @@ def joint_utilization(sets: Sequence[OperandMaps], each: Sequence[Utilization], 
     if unknown:
         return Utilization(total, None, None, None, "", "", unknown)
     pairs, reads = _sum([u.pairs for u in each]), _sum([u.reads for u in each])
-    filled = [_whole(m) for s in sets for m in s.maps if not m.is_trivially_empty]
+    filled = [with_devices(m) for s in sets for m in s.maps if not m.is_trivially_empty]
     (elements, _, _), reasons = _counted([_any_value(m) for m in filled], rank, elements_only=True)
     bound = "; ".join(dict.fromkeys(u.bound for u in each if u.bound))
     if any(m.runtime for m in filled):
@@ -140,18 +140,6 @@ def _least(x: int | None, y: int | None) -> int | None:
 
 def _sum(counts: Sequence[int | None]) -> int | None:
     return None if any(c is None for c in counts) else sum(c or 0 for c in counts)
-
-
-def _whole(m: IndexingMap) -> IndexingMap:
-    """The map with the domain of its replica part as its own, the positions in the group as further results."""
-    if m.replica is None:
-        return m
-    constraints = [*m.constraints, *m.replica.constraints]
-    for (name, interval), (_, own) in zip(m.replica.intervals(), m.intervals(), strict=False):
-        if not interval.contains(own):
-            constraints.append(Constraint(Var(name), interval))
-    results = (*m.results, *m.replica.results)
-    return replace(m, results=results, constraints=tuple(constraints), replica=None)
 
 
 def _in_windows(m: IndexingMap) -> IndexingMap:
