@@ -35,6 +35,7 @@ from hloproof.models.maps.indexing_map import (
     RuntimeVariable,
     array_of_sizes,
     boxed,
+    instruction_of,
     provider_called,
     sizes_of,
 )
@@ -238,7 +239,23 @@ def composed_as_said(
     said = [of_positions(m, size) for m in claimed.maps]
     shape_of = shapes_in(module, find_instruction(module, spec.instruction)[0])
     said, composed = ([of_types(m, shape_of) for m in side] for side in (said, composed))
-    return _same(said, composed, ("what is said", "the composition"), ask, again)
+    found = _same(said, composed, ("what is said", "the composition"), ask, again)
+    told = _not_any_contents(module, said, composed) if found.verdict is Verdict.REFUTED else ""
+    return Found(Verdict.UNKNOWN, reason=told) if told else found
+
+
+def _not_any_contents(module: Module, said: Sequence[IndexingMap], composed: Sequence[IndexingMap]) -> str:
+    """Why a difference may be one of contents that cannot be; empty where it is one."""
+    here, there = ({p for m in side for p in providers_of(m)} for side in (said, composed))
+    for p in sorted(here | there):
+        name = instruction_of(array_of_sizes(p) or p)
+        if _CONSTANT.match(p) or any(name in c.by_name and _is_fixed(c, name) for c in module.computations):
+            return f"the maps differ for some contents of {p}, which follows from constants"
+    # One value may have two names, or be computed from what has the other.
+    own = (_INPUT, _OPERAND, re.compile(READER))
+    named = sorted(p for p in here ^ there if not any(x.fullmatch(p) for x in own))
+    apart = here - there and there - here
+    return f"what {named[0]} holds is not compared with what else is read" if apart and named else ""
 
 
 def _of_reader(maps: Sequence[IndexingMap]) -> bool:
