@@ -594,6 +594,30 @@ def test_one_value_that_is_read_may_have_two_names(start: str, most: int, read: 
     assert checked(FIXED.format(start, "k"), "follow", READ_AT.format(most, read)).verdict == verdict
 
 
+FOUR_AT = "x = f32[8] parameter(0)\ni = s32[4,1] parameter(1)\nROOT r = f32[4] gather(x, i), offset_dims={}, "
+FOUR_AT += "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"
+IN_TURN = "; reading {a = operand(1); (d0) -> (d0, 0), domain: d0 in [0, 3]}"
+
+
+@pytest.mark.parametrize(
+    ("read", "verdict"),
+    [
+        ("(d0) -> (d0, 0), domain: d0 in [0, 3]", "proved"),
+        ("(d0) -> (d0, 0), domain: d0 in [0, 3]; replica id: (d0) -> (1), domain: d0 in [0, 3]", "unknown"),
+        (f"(d0){{a}} -> (d0, 0), domain: d0 in [0, 3], a in [0, 3]{IN_TURN}", "proved"),
+        (f"(d0){{a}} -> (d0 + a * 0, 0), domain: d0 in [0, 3], a in [0, 3]{IN_TURN}", "unknown"),
+        (f"(d0){{a}} -> (d0, a), domain: d0 in [0, 3], a in [0, 0]{IN_TURN}", "unknown"),
+        ("(d0) -> (3 - d0, 0), domain: d0 in [0, 3]", "refuted"),
+    ],
+)
+def test_an_operation_reads_its_own_array_at_once(read: str, verdict: str) -> None:
+    """On another device was proved, and by way of another reading refuted, or an internal error."""
+    claim = "output-to-input 0 (d0){rt0} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 7]\n    runtime variables:\n"
+    found = checked(FOUR_AT, f"{claim}    rt0: operand(1); {read}")
+    assert found.verdict == verdict
+    assert verdict != "unknown" or "or by way of another reading" in (found.found.reason or "")
+
+
 TWICE = (
     "x = f32[9,9] parameter(0)\ni = s32[] parameter(1)\nj = s32[] parameter(2)\n"
     "ROOT r = f32[4,4] dynamic-slice(x, {}), dynamic_slice_sizes={{4,4}}"

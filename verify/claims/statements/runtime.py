@@ -53,7 +53,7 @@ def reading_words(operand: int, of_sizes: bool) -> str:
 
 def readings(m: IndexingMap, piece: Piece) -> tuple[ElementReading | None, ...]:
     """What each runtime variable of a map reads, over the variables of the piece made from it; None for the reader's
-    position."""
+    position. Raises NotModelled for what is read on another device, or by way of another reading."""
     into: dict[str, Expr] = {f"d{i}": Var(name) for i, (name, _) in enumerate(piece.source)}
     into |= {f"s{j}": Var(name) for j, (name, _) in enumerate(piece.ranges)}
     out: list[ElementReading | None] = []
@@ -63,6 +63,8 @@ def readings(m: IndexingMap, piece: Piece) -> tuple[ElementReading | None, ...]:
             out.append(None)
             continue
         assert v.index is not None
+        if v.index.replica is not None or any(n.startswith("rt") for e in v.index.results for n in e.free):
+            raise NotModelled("what is read at run time on another device, or by way of another reading")
         operand, of_sizes = provided
         index = tuple(substitute(e, into) for e in v.index.results)
         out.append(ElementReading(operand, index, v.interval, of_sizes))
