@@ -434,6 +434,7 @@ def _named_as_readers() -> list[Row]:
             f"map a\n  hlo\n{out}{read}",
             f"map a\n  hlo\n{left}{read}",
             named,
+            "unknown",
         ),
         Row(
             "two constants whose numbers are left out, in two modules",
