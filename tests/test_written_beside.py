@@ -267,6 +267,33 @@ def test_configurations_and_attributes_are_read_as_they_are_written() -> None:
         assert frontend_entries(text) is None, text
 
 
+@pytest.mark.parametrize(
+    ("name", "bare", "quoted", "same"),
+    [
+        ("frontend_attributes", r"{a={\\}}", r'{a="{\\}"}', False),
+        ("frontend_attributes", r"{a={\n}}", r'{a="{\n}"}', False),
+        ("frontend_attributes", "{a={n}}", '{a="{n}"}', True),
+        ("frontend_attributes", r"{a=\\}", r'{a="\\"}', False),
+        ("backend_config", r'{"a":"\\n"}', r'"{\"a\":\"\\n\"}"', False),
+        ("backend_config", r'{"a":"\\"}', r'"{\"a\":\"\\\"}"', False),
+        ("backend_config", '{"a":"n"}', r'"{\"a\":\"n\"}"', True),
+        ("backend_config", r"{x\\y}", r'"{x\\y}"', False),
+    ],
+)
+def test_what_is_escaped_in_quotes_is_not_what_stands_without_them(
+    name: str, bare: str, quoted: str, same: bool
+) -> None:
+    one, other = (
+        parse_module(entry("p = f32[] parameter(0)", f"ROOT r = f32[] negate(p), {name}={text}"))
+        for text in (bare, quoted)
+    )
+    assert [decide(a, b, "real").verdict == "proved" for a, b in ((one, one), (other, other), (one, other))] == [
+        True,
+        True,
+        same,
+    ]
+
+
 def test_what_is_called_is_looked_into_at_any_depth() -> None:
     inner = "g {\n x = f32[4] parameter(0)\n ROOT y = f32[4] sine(x), " + FOO + "\n}\n"
     outer = "f {\n a = f32[4] parameter(0)\n ROOT c = f32[4] call(a), to_apply=g\n}\n"

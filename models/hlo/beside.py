@@ -220,6 +220,8 @@ def configuration(value: AttributeValue) -> dict[str, Any] | None:
     text = _text(value)
     if isinstance(value, Quoted):
         text = text.replace('\\"', '"')
+        if "\\" in text:  # of the quoted text, or of a string in it
+            return None
     for strict in (text, _BARE_NAME.sub(lambda m: m[0] if m[1] is None else f'"{m[1]}"', text)):
         try:
             found = json.loads(strict, object_pairs_hook=_once)
@@ -296,7 +298,7 @@ def _of_configuration(opcode: str, value: AttributeValue) -> Sequence[Beside]:
         return []
     config = configuration(value)
     if config is None or any("." in name for name in config):  # a name of ours is a path, one of theirs never
-        return [Beside("backend_config", "unknown", text)]
+        return [Beside("backend_config", "unknown", repr(value))]  # quoted or not, since an escape differs
     return [b for name, inner in config.items() for b in _counted(opcode, name, inner)]
 
 
@@ -354,7 +356,8 @@ _BARE: Final = re.compile(r"[^\s,{}\"]+")
 
 
 def frontend_entries(text: str) -> dict[str, str] | None:
-    """The attributes by their names; None for what is no list of them, or names one twice."""
+    """The attributes by their names, escapes as in a quoted string; None for what is no list of them, or names one
+    twice."""
     scanner = Scanner(text)
     out: dict[str, str] = {}
     try:
@@ -372,12 +375,12 @@ def frontend_entries(text: str) -> dict[str, str] | None:
             if first == '"':
                 out[key.group()] = scanner.string("a value")
             elif first == "{":
-                out[key.group()] = scanner.group()
+                out[key.group()] = scanner.group().replace("\\", "\\\\")
             else:
                 bare = scanner.match(_BARE)
                 if bare is None:
                     return None
-                out[key.group()] = bare.group()
+                out[key.group()] = bare.group().replace("\\", "\\\\")
     except InputError:
         return None
     return out if scanner.at_end() else None
