@@ -444,6 +444,12 @@ def test_meshes_of_a_module_are_read() -> None:
     assert "a={[0]}" in header((b"a", b"{[0]}"))
 
 
+def test_attributes_of_frontends_stand_at_an_operation_as_the_compiler_writes_them() -> None:
+    """Between braces without quotes, so that a buffer and its text say the same of it."""
+    entries = message(*((1, message((1, key), (2, value))) for key, value in ((b"a", b'{"x"}'), (b"b", b"x"))))
+    assert 'frontend_attributes={a={"x"},b="x"}' in hlo_text(module_of(PARAMETER + message((68, entries))))
+
+
 @pytest.mark.parametrize(
     ("own", "said"),
     [

@@ -311,14 +311,14 @@ def _octal(value: bytes) -> str:
     return "".join(_quoted(chr(byte))[1:-1] if byte < 128 else f"\\{byte:03o}" for byte in value)
 
 
-def frontend_attributes(value: Message, bare: bool = True) -> Iterator[str]:
+def frontend_attributes(value: Message) -> Iterator[str]:
     """Those of a module, or of an instruction, by name: a buffer may hold them in any order. What is between braces
-    stands without quotes in a module's."""
+    stands without quotes."""
     entries = sorted((e.get("key", ""), e.get("value", "")) for e in value.get("map", []))
     if entries:
         # Inside of other braces brackets count as well: one alone is no group there.
         told = ",".join(
-            f"{plain(key)}={text if bare and _is_group(text) and _is_group(f'{{{text}}}') else _quoted(text)}"
+            f"{plain(key)}={text if _is_group(text) and _is_group(f'{{{text}}}') else _quoted(text)}"
             for key, text in entries
         )
         yield f"frontend_attributes={{{told}}}"
@@ -333,7 +333,7 @@ def _is_group(text: str) -> bool:
 
 
 def _frontend(opcode: str, value: Any) -> Iterator[str]:
-    yield from frontend_attributes(value, bare=False)
+    yield from frontend_attributes(value)
 
 
 def _metadata(opcode: str, value: Any) -> Iterator[str]:
