@@ -20,7 +20,7 @@ from hloproof.analysis.coalescing import strides
 from hloproof.analysis.launch import Launch
 from hloproof.analysis.printing import as_json, as_lines
 from hloproof.analysis.report import analyze
-from hloproof.analysis.utilization import enumerated, utilization
+from hloproof.analysis.utilization import enumerated, joint_utilization, utilization
 from hloproof.engines.isl.basic_sets import context
 from hloproof.engines.isl.count import _factors, count_image, count_pairs, count_values
 from hloproof.models.expressions.interval import Interval
@@ -395,6 +395,20 @@ def test_all_outputs_together() -> None:
         assert used["i"].elements == 1
         assert any("all outputs <- operand 0 p: reads 36 of 40 elements (90.0%)" in line for line in as_lines(found))
         assert as_json(found)["all_outputs"][0]["elements_read"] == 36
+
+
+@pytest.mark.parametrize("few", [0, 20_000])
+def test_all_outputs_together_read_nothing_where_steps_between_devices_lead_nowhere(
+    few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hloproof.analysis.utilization.FEW_POINTS", few)
+    own = "(d0) -> (d0), domain: d0 in [0, 7]"
+    sets = [
+        OperandMaps(0, "reads", (parse_map(f"{own}\nreplica id:\n(d0) -> (1), domain: d0 in [0, {last}]"),))
+        for last in (2, 4)
+    ]
+    operand = array("f32[8]")
+    assert joint_utilization(sets, [utilization(s, operand) for s in sets], operand).elements == 5
 
 
 def test_sizes_that_are_bounds_or_missing_give_no_exact_numbers() -> None:

@@ -11,6 +11,7 @@ FUNCTIONS = (
     "d = f32[] multiply(b, k)\n ROOT r = f32[] add(c, d)\n}\n"
     "partly { a = f32[] parameter(0)\n b = f32[] parameter(1)\n k = f32[] constant(1e-20)\n d = f32[] multiply(b, k)\n "
     "ROOT r = f32[] add(a, d)\n}\n"
+    "product { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] multiply(a, b)\n}\n"
     "largest { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] maximum(a, b)\n}\n"
     "square { a = f32[] parameter(0)\n ROOT r = f32[] multiply(a, a)\n}\n"
     "opposite { a = f32[] parameter(0)\n ROOT r = f32[] negate(a)\n}\n"
@@ -244,6 +245,8 @@ COMPUTED = {
     "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum",
     "the largest": "a = f32[2,1] constant({{1e-40}, {1e-40}}); k = f32[2] reduce(a, n), dimensions={1}, "
     "to_apply=largest",
+    "a product of many": "a = f32[2,2] constant({{1e-20, 1e-20}, {1e-20, 1e-20}}); m = f32[] constant(1); "
+    "k = f32[2] reduce(a, m), dimensions={1}, to_apply=product",
     "a sum of what is scaled": "a = f32[2,1] constant({{1e-20}, {1e-20}}); k = f32[2] reduce(a, n), dimensions={1}, "
     "to_apply=scaled",
     "a sum of what is scaled and what is not": "a = f32[2,1] constant({{1e-20}, {1e-20}}); "

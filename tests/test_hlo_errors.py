@@ -146,7 +146,11 @@ def test_a_sparse_dot_sums_over_more_than_its_operand_holds() -> None:
         return "\n".join(["HloModule m", "ENTRY e {", *given, root, "}"])
 
     assert parse_module(dot("4,3", ", sparsity=L.1@2:4")).entry.root.opcode == "dot"
-    for size, told, message in (("4,3", "", "only a sparse one"), ("4,4", ", sparsity=L.1@2:4", "gives")):
+    for size, told, message in (
+        ("4,3", "", "only a sparse one"),
+        ("4,4", ", sparsity=L.1@2:4", "gives"),
+        ("4,3", ", sparsity=L.1@2:4, lhs_batch_dims={0}, rhs_batch_dims={1}", "batch dimensions of different sizes"),
+    ):
         with pytest.raises(InputError, match=message):
             parse_module(dot(size, told))
 
