@@ -326,6 +326,25 @@ def test_a_reading_over_other_variables_is_unknown(index: str) -> None:
     assert checked(f"  map {lines}\n  becomes {lines}\n").verdict is Verdict.UNKNOWN
 
 
+BY_ANOTHER = """(d0){{rt0}} -> (rt0), domain: d0 in [0, 2], rt0 in [0, 9]
+runtime variables: rt0: a; (d0){{q}} -> ({}), domain: d0 in [0, 2], q in [0, 9]; \
+replica id: (d0){{q}} -> ({}), domain: d0 in [0, 2], q in [0, 9]; \
+reading {{q = b; (d0) -> (d0), domain: d0 in [0, {}]}}"""
+
+
+@pytest.mark.parametrize(
+    ("place", "step", "last", "fine"),
+    [("d0", "0", 1, True), ("q", "0", 2, True), ("q", "0", 1, False), ("d0", "q", 2, True), ("d0", "q", 1, False)],
+)
+def test_what_nothing_is_read_by_owes_no_value(place: str, step: str, last: int, fine: bool) -> None:
+    """It was asked of every reading that another one lists, and a map that is the same was refuted."""
+    one, two = (parse_map(BY_ANOTHER.format(place, step, n)) for n in (2, last))
+    for mode in ("pointwise", "relational"):
+        found = rewrite(one, two, mode)
+        assert found.verdict is (Verdict.PROVED if fine else Verdict.REFUTED)
+        assert fine or "after: rt0 reads nothing at" in (found.counterexample or "")
+
+
 @pytest.mark.parametrize("index", ["(d0)[s0] -> (d0 + s0)", "(d0, d1) -> (d1)"])
 @pytest.mark.parametrize(("result", "relational"), [("d0", Verdict.PROVED), ("d0 + rt0", Verdict.UNKNOWN)])
 def test_what_nobody_uses_may_be_read_over_other_variables(index: str, result: str, relational: Verdict) -> None:

@@ -159,6 +159,8 @@ def test_inclusion_knows_that_constants_hold_no_other_contents() -> None:
     read = read.replace("\n", "\nruntime variables: ")
     assert hloproof.included(read.format("constant({0, 1})"), own).verdict == "unknown"
     assert hloproof.included(read.format("x"), own).verdict == "refuted"
+    assert hloproof.included(own, read.format("constant({0, 1})")).verdict == "unknown"
+    assert hloproof.included(own, read.format("x")).verdict == "refuted"
 
 
 @pytest.mark.parametrize(
@@ -170,6 +172,7 @@ def test_what_cannot_be_compared_lies_in_nothing(other: str) -> None:
         with pytest.raises(hloproof.InputError, match="the maps cannot be compared"):
             hloproof.included(*maps)
     assert hloproof.included(nothing, other)
+    assert hloproof.included(other, nothing).verdict == "unknown"
 
 
 def test_results_draw_themselves() -> None:

@@ -427,7 +427,14 @@ def _named_as_readers() -> list[Row]:
             f"{sliced}  {c.AT_NAMED.format('%reader', '6')}\n",
             any_name,
         ),
-        Row("an instruction whose name begins so, called twice", "map", calls + one, calls + one + two, any_name),
+        Row(
+            "an instruction whose name begins so, called twice",
+            "map",
+            calls + one,
+            calls + one + two,
+            any_name,
+            "unknown",
+        ),
         Row(
             "two constants whose numbers are left out",
             "map",

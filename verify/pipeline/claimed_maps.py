@@ -47,6 +47,9 @@ from hloproof.results.verdict import Found, Verdict
 _OPERAND: Final = re.compile(r"operand\(\d+\)")
 _CONSTANT: Final = re.compile(r"constant\(")
 _INPUT: Final = re.compile(r"parameter\(\d+\)|sizes\(parameter\(\d+\)\)")
+_EACH_ONCE: Final = frozenset(
+    "add bitcast copy get-tuple-element negate reshape reverse slice subtract transpose".split()
+)
 _GROUPS: Final = "collectives on the way group the devices differently; positions in their groups are not compared"
 
 
@@ -212,7 +215,7 @@ def composed_as_said(
 ) -> Found:
     """The claimed maps together are the maps of the composition together. Raises NotModelled."""
     output = spec.output or 0
-    _, about = find_instruction(module, spec.instruction)
+    computation, about = find_instruction(module, spec.instruction)
     _array_output(about, output)
     if claimed.direction == "output-to-input":
         sets = answer(module, spec.instruction, claimed.direction, output, fused=spec.follow)
@@ -237,25 +240,44 @@ def composed_as_said(
     places = {v.interval for m in composed for v in m.runtime if v.provider == READER}
     size = next(iter(places)).count if len(places) == 1 else 0
     said = [of_positions(m, size) for m in claimed.maps]
-    shape_of = shapes_in(module, find_instruction(module, spec.instruction)[0])
+    shape_of = shapes_in(module, computation)
     said, composed = ([of_types(m, shape_of) for m in side] for side in (said, composed))
     found = _same(said, composed, ("what is said", "the composition"), ask, again)
-    told = _not_any_contents(module, said, composed) if found.verdict is Verdict.REFUTED else ""
+    told = _not_any_contents(module, computation, said, composed) if found.verdict is Verdict.REFUTED else ""
     return Found(Verdict.UNKNOWN, reason=told) if told else found
 
 
-def _not_any_contents(module: Module, said: Sequence[IndexingMap], composed: Sequence[IndexingMap]) -> str:
-    """Why a difference may be one of contents that cannot be; empty where it is one."""
-    here, there = ({p for m in side for p in providers_of(m)} for side in (said, composed))
-    for p in sorted(here | there):
+def _not_any_contents(
+    module: Module, computation: Computation, said: Sequence[IndexingMap], composed: Sequence[IndexingMap]
+) -> str:
+    """Why a difference of maps in a computation may be one of contents that cannot be; empty where it is one."""
+    read = sorted({p for m in (*said, *composed) for p in providers_of(m)})
+    for p in read:
         name = instruction_of(array_of_sizes(p) or p)
         if _CONSTANT.match(p) or any(name in c.by_name and _is_fixed(c, name) for c in module.computations):
             return f"the maps differ for some contents of {p}, which follows from constants"
-    # One value may have two names, or be computed from what has the other.
     own = (_INPUT, _OPERAND, re.compile(READER))
-    named = sorted(p for p in here ^ there if not any(x.fullmatch(p) for x in own))
-    apart = here - there and there - here
-    return f"what {named[0]} holds is not compared with what else is read" if apart and named else ""
+    named = next((p for p in read if not any(x.fullmatch(p) for x in own)), None)
+    if named is None:
+        return ""
+    # One value may have two names, or be computed from what has the other.
+    if len(read) > 1:
+        return f"what {named} holds is not compared with what else is read"
+    if _holds_anything(computation, instruction_of(named)):
+        return ""
+    return f"the maps differ for some contents of {named}, which is computed and may not hold all there are"
+
+
+def _holds_anything(computation: Computation, name: str) -> bool:
+    """Whether an array is made of different elements of one parameter, each plus or minus a constant at most: each may
+    be any number, whatever the others are."""
+    i = computation.by_name.get(name)
+    while i is not None and i.opcode != "parameter":
+        open_ones = [o for o in i.operands if not _is_fixed(computation, o)]
+        if i.opcode not in _EACH_ONCE or len(open_ones) != 1:
+            return False
+        i = computation.by_name[open_ones[0]]
+    return i is not None
 
 
 def _of_reader(maps: Sequence[IndexingMap]) -> bool:

@@ -85,7 +85,8 @@ def _reads_everywhere(m: IndexingMap, v: RuntimeVariable) -> bool:
     for name, box in index.intervals():
         if box.is_empty or not (name.startswith("rt") or box.contains(own[name])):
             return False
-    return all(_reads_everywhere(m, r) for r in index.runtime)
+    asked = _asked(index)
+    return all(f"rt{k}" not in asked or _reads_everywhere(m, r) for k, r in enumerate(index.runtime))
 
 
 def _require_own_variables(m: IndexingMap, index: IndexingMap) -> None:
@@ -97,13 +98,14 @@ def _require_own_variables(m: IndexingMap, index: IndexingMap) -> None:
 
 def _demands(v: RuntimeVariable, single: Mapping[str, Expr], readings: Readings) -> Iterator[Formula]:
     """What holds where the variable reads an element, each thing where those before it do: first of what it reads by,
-    then its own domain."""
+    as far as anything asks for it, then its own domain."""
     if v.index is None:
         return
     index = with_devices(v.index)
-    values = dict(single)
+    values, asked = dict(single), _asked(index)
     for k, inner in enumerate(index.runtime):
-        yield from _demands(inner, single, readings)
+        if f"rt{k}" in asked:
+            yield from _demands(inner, single, readings)
         values[f"rt{k}"] = readings.value(inner, single)
     for name, interval in index.intervals():
         if interval.is_empty:
