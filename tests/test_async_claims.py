@@ -353,6 +353,25 @@ def test_what_lies_in_its_operand_is_looked_at_where_nothing_else_is(opcode: str
     assert {c.claim for i in module.instructions for c in i.own if c.verdict.value == "refuted"} == wrong
 
 
+TWO_STEPS = "c { x = f32[8] parameter(0) n = f32[8] negate(x) ROOT y = f32[4] slice(n), slice={[0:4]} }\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "words", "verdict"),
+    [
+        (TWO_STEPS, "", "refuted"),
+        (TWO_STEPS, '_collectives_group="a"', "proved"),
+        (TWO_STEPS, '_collectives_group="a",b="1",b="2"', "unknown"),
+        (OP, 'b="1",b="2"', "proved"),
+    ],
+)
+def test_what_is_begun_together_is_said_by_a_list_that_can_be_read(body: str, words: str, verdict: str) -> None:
+    (module,) = (
+        check_hlo(text(P, f"{START}, frontend_attributes={{{words}}}", DONE, before=body), Options()).files[0].modules
+    )
+    assert {c.verdict.value for i in module.instructions for c in i.own if c.claim == "async-computation"} == {verdict}
+
+
 @pytest.mark.parametrize("begun", [SEND, RECV])
 def test_what_is_sent_and_never_ended_is_refuted_where_nothing_else_is_in_flight(begun: str) -> None:
     """No opcode there names a step, and the text is no schedule."""

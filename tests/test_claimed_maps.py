@@ -614,6 +614,16 @@ TWO_SCALARS = "(d0, d1) -> (), domain: d0 in [0, 3], d1 in [0, 3]"
         ("c = s32[] constant(3)\nk = s32[] and(j, c)", "k, k", ("k", "k"), 3, "unknown"),
         ("c = s32[] constant(3)\nk = s32[] and(j, c)", "k, k", ("k", "k"), 5, "unknown"),
         ("c = s32[] constant(3)\nk = s32[] subtract(c, j)", "k, k", ("k", "k"), 3, "refuted"),
+        # Of an operand nobody says which of the names it has; and what was rounded on the way is not any number.
+        ("k = s32[] parameter(2)", "j, k", ("operand(1)", "operand(2)"), 4, "unknown"),
+        ("i = f32[] parameter(2)\nk = s32[] bitcast(i)", "k, k", ("k", "k"), 3, "unknown"),
+        (
+            "i = f32[] parameter(2)\nc = f32[] constant(1)\nl = f32[] add(i, c)\nk = s32[] bitcast(l)",
+            "k, k",
+            ("k", "k"),
+            3,
+            "unknown",
+        ),
     ],
 )
 def test_what_is_followed_is_read_by_values_that_can_be(

@@ -14,6 +14,7 @@ from spec_texts import check_maps_text
 from hloproof.claims.asynchronous import judge
 from hloproof.cli import run
 from hloproof.equivalence import decide
+from hloproof.equivalence.answer import Tier
 from hloproof.models.hlo.attributes import Attributes, Word
 from hloproof.models.hlo.beside import (
     CONFIGURATION,
@@ -278,20 +279,34 @@ def test_configurations_and_attributes_are_read_as_they_are_written() -> None:
         ("backend_config", r'{"a":"\\"}', r'"{\"a\":\"\\\"}"', False),
         ("backend_config", '{"a":"n"}', r'"{\"a\":\"n\"}"', True),
         ("backend_config", r"{x\\y}", r'"{x\\y}"', False),
+        ("backend_config", '{"a":1e400}', '{"a":1e500}', False),
+        ("backend_config", '{"a":-1e400}', '{"a":-Infinity}', False),
+        ("backend_config", '{"a":-0}', '{"a":0}', False),
+        ("backend_config", '{"a":1e300}', '{"a":1e300 }', True),
     ],
 )
 def test_what_is_escaped_in_quotes_is_not_what_stands_without_them(
     name: str, bare: str, quoted: str, same: bool
 ) -> None:
-    one, other = (
-        parse_module(entry("p = f32[] parameter(0)", f"ROOT r = f32[] negate(p), {name}={text}"))
-        for text in (bare, quoted)
-    )
-    assert [decide(a, b, "real").verdict == "proved" for a, b in ((one, one), (other, other), (one, other))] == [
-        True,
-        True,
-        same,
-    ]
+    def proved(operation: str, texts: tuple[str, str], tier: Tier) -> bool:
+        one, other = (
+            parse_module(entry("p = f32[] parameter(0)", f"ROOT r = f32[] {operation}, {name}={text}"))
+            for text in texts
+        )
+        return decide(one, other, tier).verdict == "proved"
+
+    for texts, wanted in ((bare, bare), True), ((quoted, quoted), True), ((bare, quoted), same):
+        assert proved("negate(p)", texts, "real") == wanted
+    # At a call of a library all of it is part of what is called, letter by letter.
+    call = 'custom-call(p), custom_call_target="f"'
+    assert proved(call, (bare, bare), "exact") and (same or not proved(call, (bare, quoted), "real"))
+
+
+def test_a_call_is_handed_the_letters_that_its_quotes_mean() -> None:
+    call = 'ROOT r = f32[] custom-call(p), custom_call_target="f", backend_config='
+    one, other = (parse_module(entry("p = f32[] parameter(0)", call + text)) for text in (r"{\n}", r'"{\n}"'))
+    assert decide(one, one, "exact").verdict == decide(other, other, "exact").verdict == "proved"
+    assert decide(one, other, "real").verdict == "unknown"
 
 
 def test_what_is_called_is_looked_into_at_any_depth() -> None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isinf
 from typing import Any, Final, Literal
 
 from hloproof.models.errors import InputError
@@ -224,7 +225,7 @@ def configuration(value: AttributeValue) -> dict[str, Any] | None:
             return None
     for strict in (text, _BARE_NAME.sub(lambda m: m[0] if m[1] is None else f'"{m[1]}"', text)):
         try:
-            found = json.loads(strict, object_pairs_hook=_once)
+            found = json.loads(strict, object_pairs_hook=_once, parse_int=_whole, parse_float=_finite)
         except (ValueError, RecursionError):
             continue
         return found if isinstance(found, dict) else None
@@ -239,6 +240,16 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len({_plain(name) for name, _ in pairs}) < len(pairs):
         raise ValueError("a name is given twice")
     return dict(pairs)
+
+
+def _whole(digits: str) -> int | float:
+    return -0.0 if digits == "-0" else int(digits)  # which 0 it is may be of meaning
+
+
+def _finite(digits: str) -> float:
+    if isinf(number := float(digits)):
+        raise ValueError("a number that is too large: all of these would be one")
+    return number
 
 
 _OF_ANY_CALL: Final = frozenset(
@@ -298,7 +309,7 @@ def _of_configuration(opcode: str, value: AttributeValue) -> Sequence[Beside]:
         return []
     config = configuration(value)
     if config is None or any("." in name for name in config):  # a name of ours is a path, one of theirs never
-        return [Beside("backend_config", "unknown", repr(value))]  # quoted or not, since an escape differs
+        return [Beside("backend_config", "unknown", letters(value))]
     return [b for name, inner in config.items() for b in _counted(opcode, name, inner)]
 
 
@@ -399,6 +410,12 @@ def _of_frontend(opcode: str, value: AttributeValue) -> Sequence[Beside]:
         for name, told in entries.items()
         if kind_of(opcode, name, _FRONTEND) == "unknown"
     ]
+
+
+def letters(value: AttributeValue) -> str:
+    """What is written: of two attributes with the same letters neither says more. Whether they stand in quotes is told
+    where it matters, since a backslash is an escape there and only there."""
+    return repr(value) if "\\" in (text := _text(value)) else text
 
 
 def _text(value: AttributeValue) -> str:

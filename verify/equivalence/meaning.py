@@ -13,7 +13,7 @@ from hloproof.equivalence.computed_identities import ACCURACY
 from hloproof.equivalence.graph import Node
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, DevicePairs, Quoted, ReplicaGroups, Word
-from hloproof.models.hlo.beside import frontend_entries
+from hloproof.models.hlo.beside import frontend_entries, letters
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, BufferShape, Layout, Shape, TupleShape
 from hloproof.models.hlo.text.lexer import Scanner
@@ -89,7 +89,7 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
         elif name == "api_version" and _plain(value) == "API_VERSION_ORIGINAL":
             continue  # what a call without it has
         elif (name in _OF_CALLS and opcode == "custom-call") or (name == "sharding" and opcode in _OUTSIDE):
-            out.append((name, _text(value)))
+            out.append((name, letters(value)))
         elif name == "output_to_operand_aliasing" and opcode == "custom-call":
             # What is called may leave parts of a result as it found them, which is then the operand.
             out.append((name, frozenset(value) if isinstance(value, tuple) else value))
@@ -115,7 +115,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, ComputationRef):
         return "computation"
     if isinstance(value, Word | Quoted):
-        return value.text
+        return letters(value)
     if isinstance(value, ReplicaGroups):
         return tuple(sorted(value.groups))  # a device finds its group by being in it
     if isinstance(value, DevicePairs):

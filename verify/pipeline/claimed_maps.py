@@ -28,6 +28,7 @@ from hloproof.models.hlo.shape import ArrayShape, Shape, ShapeIndex, leaves
 from hloproof.models.hlo.text.shapes import print_shape
 from hloproof.models.indexing import OperandMaps
 from hloproof.models.indexing.composition.sizes import operand_number, within_sizes
+from hloproof.models.interpreter.semantics.element_type import INTEGERS
 from hloproof.models.maps.indexing_map import (
     READER,
     Constraint,
@@ -256,7 +257,7 @@ def _not_any_contents(
         name = instruction_of(array_of_sizes(p) or p)
         if _CONSTANT.match(p) or any(name in c.by_name and _is_fixed(c, name) for c in module.computations):
             return f"the maps differ for some contents of {p}, which follows from constants"
-    own = (_INPUT, _OPERAND, re.compile(READER))
+    own = (_INPUT, re.compile(READER))  # not the operand that is asked for: it may be any of the names
     named = next((p for p in read if not any(x.fullmatch(p) for x in own)), None)
     if named is None:
         return ""
@@ -269,15 +270,20 @@ def _not_any_contents(
 
 
 def _holds_anything(computation: Computation, name: str) -> bool:
-    """Whether an array is made of different elements of one parameter, each plus or minus a constant at most: each may
-    be any number, whatever the others are."""
+    """Whether an array is made of different elements of one parameter, whole numbers of one type, each plus or minus a
+    constant at most: each may be any number, whatever the others are."""
     i = computation.by_name.get(name)
+    types: set[str] = set()
     while i is not None and i.opcode != "parameter":
         open_ones = [o for o in i.operands if not _is_fixed(computation, o)]
-        if i.opcode not in _EACH_ONCE or len(open_ones) != 1:
+        if i.opcode not in _EACH_ONCE or len(open_ones) != 1 or not isinstance(i.shape, ArrayShape):
             return False
+        types.add(i.shape.element_type)
         i = computation.by_name[open_ones[0]]
-    return i is not None
+    if i is None:
+        return False
+    types |= {i.shape.element_type} if isinstance(i.shape, ArrayShape) else set()
+    return len(types) == 1 and types <= INTEGERS
 
 
 def _of_reader(maps: Sequence[IndexingMap]) -> bool:

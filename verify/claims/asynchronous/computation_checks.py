@@ -9,6 +9,7 @@ from typing import Final
 from hloproof.claims.asynchronous.judgement import Context, Judgement, at_index, judged, same_shape
 from hloproof.models.dataflow.async_chain import MAIN_THREAD, AsyncChains, Wrapped, declared_aliases, link_of, text_of
 from hloproof.models.dataflow.value_flow import HloPosition, called
+from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Aliasing
 from hloproof.models.hlo.beside import frontend_entries
 from hloproof.models.hlo.module import Computation, Instruction
@@ -29,7 +30,10 @@ def async_computation(context: Context) -> Iterator[Judgement]:
     for place in chains.of_role("start"):
         if chains.links[place].form == "explicit":
             continue
-        yield judged("async-computation", place, _wrapped_problem(chains, place))
+        try:
+            yield judged("async-computation", place, _wrapped_problem(chains, place))
+        except NotModelled as reason:
+            yield judged("async-computation", place, unknown=str(reason))
     for place in chains.of_role("update", "done"):
         named = called(chains.flow.instruction(place), "calls")
         if named is not None:
@@ -37,6 +41,7 @@ def async_computation(context: Context) -> Iterator[Judgement]:
 
 
 def _wrapped_problem(chains: AsyncChains, start: HloPosition) -> str | None:
+    """Raises NotModelled."""
     i = chains.flow.instruction(start)
     # What sugar names belongs to the operation inside: a fusion-start wraps one fusion, whatever that computes.
     body = chains.module.find(called(i, "calls")) if chains.links[start].form == "generic" else None
@@ -45,11 +50,13 @@ def _wrapped_problem(chains: AsyncChains, start: HloPosition) -> str | None:
     for computation, caller in chains.flow.callers[body.name]:
         if HloPosition(computation.name, caller.name) not in chains.links:
             return f"{body.name} is also called by {caller.name}, a {caller.opcode}"
-    handed = frontend_entries(text_of(i, "frontend_attributes") or "{}") or {}
-    if chains.thread(i) != MAIN_THREAD or _GROUP in handed:
-        return None
     extra = [x for x in body.instructions if x.name != body.root_name and x.opcode not in _HARMLESS]
-    return f"{body.name} holds {extra[0].name} beside its parameters and root" if extra else None
+    if chains.thread(i) != MAIN_THREAD or not extra:
+        return None
+    handed = frontend_entries(text_of(i, "frontend_attributes") or "{}")
+    if handed is None:
+        raise NotModelled("its frontend_attributes are no list of names, each given once")
+    return None if _GROUP in handed else f"{body.name} holds {extra[0].name} beside its parameters and root"
 
 
 def _other_computation(chains: AsyncChains, place: HloPosition, named: str) -> str | None:
