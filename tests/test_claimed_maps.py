@@ -636,6 +636,15 @@ def test_what_is_followed_is_read_by_values_that_can_be(
     assert checked(body, "follow", TWO_AT.format(read[0], TWO_SCALARS, most, read[1])).verdict == verdict
 
 
+def test_what_is_twice_another_value_is_even() -> None:
+    """Where it is odd the maps differ, and it never is."""
+    body = "x = f32[4] parameter(0)\ni = s32[] parameter(1)\nj = s32[] add(i, {})\n"
+    body += "ROOT r = f32[2] dynamic-slice(x, j), dynamic_slice_sizes={{2}}"
+    even = AT_NAMED.format("j", "2").replace("d0 + rt0", "d0 + (rt0 floordiv 2) * 2")
+    assert checked(body.format("i"), "follow", even).verdict.value == "unknown"
+    assert checked("c = s32[] constant(1)\n" + body.format("c"), "follow", even).verdict.value == "refuted"
+
+
 ONE_CALL = "f { y = f32[8] parameter(0)\n j = s32[] parameter(1)\n k = s32[] negate(j)\n "
 ONE_CALL += "ROOT s = f32[2] dynamic-slice(y, k), dynamic_slice_sizes={2} }"
 

@@ -345,6 +345,36 @@ def test_what_nothing_is_read_by_owes_no_value(place: str, step: str, last: int,
         assert fine or "after: rt0 reads nothing at" in (found.counterexample or "")
 
 
+BY_SOME = """(d0){{rt0}} -> (rt0), domain: d0 in [0, 2], rt0 in [0, 9]
+runtime variables: rt0: a; (d0){{q}} -> (d0), domain: d0 in [0, 2], q in [0, 9], d0 + d0 in [0, 4]; \
+reading {{q = b; (d0) -> (d0), domain: d0 in [0, {}]}}"""
+
+
+def test_nor_does_it_where_what_is_read_has_a_domain_of_its_own() -> None:
+    one, two = (parse_map(BY_SOME.format(n)) for n in (2, 1))
+    assert {rewrite(a, b).verdict for a in (one, two) for b in (one, two)} == {Verdict.PROVED}
+
+
+@pytest.mark.parametrize("own", ["", ", 0 in [0, 0]"])
+@pytest.mark.parametrize(
+    ("inner", "verdict"),
+    [
+        ("() -> (0)", "proved"),
+        ("() -> (0); replica id: () -> (0)", "proved"),
+        ("() -> (0); replica id: (d0) -> (0), domain: d0 in [0, -1]", "unknown"),
+        ("() -> (0); replica id: ()[s0] -> (0), domain: s0 in [0, 0]", "unknown"),
+        ("() -> (0); replica id: ()[s0] -> (s0), domain: s0 in [0, 1]", "unknown"),
+        ("() -> (0); replica id: (){rt0} -> (0), domain: rt0 in [0, -1]", "unknown"),
+        ("(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 3]", "unknown"),
+    ],
+)
+def test_what_is_read_by_what_has_other_variables_is_unknown_at_any_depth(own: str, inner: str, verdict: str) -> None:
+    """Where the reading around it has a domain of its own, what it is read by was not looked at, and proved."""
+    text = "()[s]{rt0} -> (rt0), domain: s in [0, 1], rt0 in [0, 3]\nruntime variables: rt0: p; "
+    text += f"(){{rt0}} -> (rt0), domain: rt0 in [0, 3]{own}; reading {{rt0 = q; {inner}}}"
+    assert rewrite(parse_map(text), parse_map(text)).verdict == verdict
+
+
 @pytest.mark.parametrize("index", ["(d0)[s0] -> (d0 + s0)", "(d0, d1) -> (d1)"])
 @pytest.mark.parametrize(("result", "relational"), [("d0", Verdict.PROVED), ("d0 + rt0", Verdict.UNKNOWN)])
 def test_what_nobody_uses_may_be_read_over_other_variables(index: str, result: str, relational: Verdict) -> None:

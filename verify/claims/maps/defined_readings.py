@@ -38,6 +38,9 @@ def owed_readings(m: IndexingMap) -> Iterator[Part]:
         raise NotModelled("steps between devices over other variables than those of the map")
     m = labelled(with_devices(m))
     asked = _asked(m)
+    for k, v in enumerate(m.runtime):
+        if f"rt{k}" in asked:
+            _require_own_variables(m, v)
     partial_ones = [k for k, v in enumerate(m.runtime) if f"rt{k}" in asked and not _reads_everywhere(m, v)]
     if not partial_ones:
         return
@@ -77,7 +80,6 @@ def _reads_everywhere(m: IndexingMap, v: RuntimeVariable) -> bool:
     """The variable's own map has the box of the map for its domain, and so have the maps of what it reads by."""
     if v.index is None:
         return True
-    _require_own_variables(m, v.index)
     index = with_devices(v.index)
     if index.constraints:
         return False
@@ -89,11 +91,19 @@ def _reads_everywhere(m: IndexingMap, v: RuntimeVariable) -> bool:
     return all(f"rt{k}" not in asked or _reads_everywhere(m, r) for k, r in enumerate(index.runtime))
 
 
-def _require_own_variables(m: IndexingMap, index: IndexingMap) -> None:
+def _require_own_variables(m: IndexingMap, v: RuntimeVariable) -> None:
+    """For the variable's own map, and for those of what it reads by. Raises NotModelled."""
+    index = v.index
+    if index is None:
+        return
     if len(index.dims) != len(m.dims) or len(index.ranges) not in (0, len(m.ranges)):
         raise NotModelled("a runtime variable whose own map has other dims or range variables than the map")
     if index.replica is not None and not dict(index.replica.intervals()).keys() <= dict(index.intervals()).keys():
         raise NotModelled("a runtime variable whose own map takes steps between devices over other variables")
+    asked = _asked(with_devices(index))
+    for k, inner in enumerate(index.runtime):
+        if f"rt{k}" in asked:
+            _require_own_variables(m, inner)
 
 
 def _demands(v: RuntimeVariable, single: Mapping[str, Expr], readings: Readings) -> Iterator[Formula]:
