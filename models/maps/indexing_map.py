@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
+from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.expressions.text import may_name
@@ -172,18 +173,22 @@ def rt(k: int) -> Expr:
 
 
 def with_devices(m: IndexingMap) -> IndexingMap:
-    """The map with the positions of devices as further results: elements and devices are read together."""
+    """The map with the positions of devices as further results: elements and devices are read together. Raises
+    NotModelled."""
     if m.replica is None:
         return m
     return replace(m, results=(*m.results, *m.replica.results), constraints=all_constraints(m), replica=None)
 
 
 def all_constraints(m: IndexingMap) -> tuple[Constraint, ...]:
-    """Those of the map and of its steps between devices, whose intervals may be narrower than the map's."""
+    """Those of the map and of its steps between devices, whose intervals may be narrower than the map's. Raises
+    NotModelled for steps over other variables than those of the map."""
     if m.replica is None:
         return m.constraints
     own = dict(m.intervals())
-    bounds = tuple(Constraint(Var(n), i) for n, i in m.replica.intervals() if n in own and not i.contains(own[n]))
+    if not dict(m.replica.intervals()).keys() <= own.keys():
+        raise NotModelled("steps between devices over other variables than those of the map")
+    bounds = tuple(Constraint(Var(n), i) for n, i in m.replica.intervals() if not i.contains(own[n]))
     return tuple(dict.fromkeys((*m.constraints, *m.replica.constraints, *bounds)))
 
 

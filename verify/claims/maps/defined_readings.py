@@ -34,8 +34,6 @@ def owed_readings(m: IndexingMap) -> Iterator[Part]:
     """That every runtime variable reads an element wherever it is asked; nothing where each one's own map spans the box
     of the map. A counterexample is told as `rt0 reads nothing at ...`. Raises NotModelled where the own map, or the
     steps between devices, have other variables than the map."""
-    if m.replica is not None and not dict(m.replica.intervals()).keys() <= dict(m.intervals()).keys():
-        raise NotModelled("steps between devices over other variables than those of the map")
     m = labelled(with_devices(m))
     asked = _asked(m)
     for k, v in enumerate(m.runtime):
@@ -98,8 +96,6 @@ def _require_own_variables(m: IndexingMap, v: RuntimeVariable) -> None:
         return
     if len(index.dims) != len(m.dims) or len(index.ranges) not in (0, len(m.ranges)):
         raise NotModelled("a runtime variable whose own map has other dims or range variables than the map")
-    if index.replica is not None and not dict(index.replica.intervals()).keys() <= dict(index.intervals()).keys():
-        raise NotModelled("a runtime variable whose own map takes steps between devices over other variables")
     asked = _asked(with_devices(index))
     for k, inner in enumerate(index.runtime):
         if f"rt{k}" in asked:
