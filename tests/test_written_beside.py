@@ -282,7 +282,16 @@ def test_configurations_and_attributes_are_read_as_they_are_written() -> None:
         ("backend_config", '{"a":1e400}', '{"a":1e500}', False),
         ("backend_config", '{"a":-1e400}', '{"a":-Infinity}', False),
         ("backend_config", '{"a":-0}', '{"a":0}', False),
-        ("backend_config", '{"a":1e300}', '{"a":1e300 }', True),
+        ("backend_config", '{"a":-0}', '{"a":0.0}', False),
+        ("backend_config", '{"a":1e-400}', '{"a":0.0}', False),
+        ("backend_config", '{"a":[0.1]}', '{"a":[0.10000000000000001]}', False),
+        ("backend_config", '{"a":0.1}', '{"a":"0.1"}', False),
+        (
+            "backend_config",
+            '{"a":{"b":1e300,"c":[{"e":1,"d":true}]}}',
+            '{"a":{"c":[{"d":true,"e":1}],"b":1e300 }}',
+            True,
+        ),
     ],
 )
 def test_what_is_escaped_in_quotes_is_not_what_stands_without_them(

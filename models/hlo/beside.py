@@ -225,7 +225,7 @@ def configuration(value: AttributeValue) -> dict[str, Any] | None:
             return None
     for strict in (text, _BARE_NAME.sub(lambda m: m[0] if m[1] is None else f'"{m[1]}"', text)):
         try:
-            found = json.loads(strict, object_pairs_hook=_once, parse_int=_whole, parse_float=_finite)
+            found = json.loads(strict, object_pairs_hook=_once, parse_int=_whole, parse_float=_Number)
         except (ValueError, RecursionError):
             continue
         return found if isinstance(found, dict) else None
@@ -242,14 +242,24 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _whole(digits: str) -> int | float:
-    return -0.0 if digits == "-0" else int(digits)  # which 0 it is may be of meaning
+class _Number(float):
+    """A number with its digits: in a field that nobody knows, two that one double stands for may be two."""
+
+    digits: str
+
+    def __new__(cls, digits: str) -> _Number:
+        number = super().__new__(cls, digits)
+        if isinf(number):
+            raise ValueError("a number that is too large")
+        number.digits = digits
+        return number
+
+    def __repr__(self) -> str:
+        return self.digits
 
 
-def _finite(digits: str) -> float:
-    if isinf(number := float(digits)):
-        raise ValueError("a number that is too large: all of these would be one")
-    return number
+def _whole(digits: str) -> float:
+    return _Number(digits) if digits == "-0" else int(digits)
 
 
 _OF_ANY_CALL: Final = frozenset(
@@ -359,7 +369,14 @@ def _as_known(name: str) -> str:
 
 
 def _said(name: str, kind: Literal["promise", "unknown"], value: Any) -> Beside:
-    return Beside(f"backend_config.{name}", kind, json.dumps(value, sort_keys=True))
+    return Beside(f"backend_config.{name}", kind, repr(_in_order(value)))
+
+
+def _in_order(value: Any) -> Any:
+    """Objects with their names in one order."""
+    if isinstance(value, dict):
+        return {name: _in_order(value[name]) for name in sorted(value)}
+    return [_in_order(v) for v in value] if isinstance(value, list) else value
 
 
 _KEY: Final = re.compile(r"[^\s={},\"]+")
