@@ -102,7 +102,13 @@ WRONG = [
     ([P, "ROOT /* never closed"], 2, "never closed"),
     ([P, 'ROOT c = f32[2,3] custom-call(p), custom_call_target="x'], 2, "custom_call_target"),
     ([P, "ROOT c = f32[2,3] copy(p), metadata={a{"], 2, "never closed"),
-]
+    ([P, "ROOT c = f32[2,3] copy(p), metadata={a /* }"], 2, "comment is never closed"),
+    # What the compiler takes letter by letter swallowed the operations up to the end of the comment.
+    ([P, "c = f32[2,3] copy(p), frontend_attributes={x={/*}}", "ROOT d = f32[2,3] copy(p), metadata={*/}}"],
+     2, "comment may not begin"),
+    ([P, "ROOT c = f32[2,3] copy(p), backend_config={{/*}}, backend_config={*/}"], 2, "comment may not begin"),
+    ([P, "ROOT c = f32[2,3] copy(p), frontend_attributes={x={//}}"], 2, "comment may not begin"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("lines", "at", "message"), WRONG, ids=[w[0][-1][:60] for w in WRONG])
@@ -116,6 +122,23 @@ def test_refused_at_the_instruction(lines: list[str], at: int, message: str) -> 
     if message != "custom_call_target":
         assert message in error.message
     assert "\n" in error.render() and error.render().endswith("^")
+
+
+COMMENTED = [
+    'metadata={op_name="x" // }\n  }',
+    'metadata={op_name="x" /* } */}',
+    'metadata={op_name="//" }',
+    'backend_config={"a":"/*"}',
+    'frontend_attributes={a={"//"},b="/*"}',
+    "slice={[0:2], /*index=1*/[0:3]}",
+    "slice={[0:2], // }\n [0:3]}",
+]
+
+
+@pytest.mark.parametrize("said", COMMENTED)
+def test_comments_between_braces_are_read_as_the_compiler_reads_them(said: str) -> None:
+    root = f"ROOT c = f32[2,3] {'slice' if said.startswith('slice') else 'copy'}(p), {said}"
+    assert parse_module(f"HloModule m\nENTRY e {{\n  {P}\n  {root}\n}}\n").entry.root.name == "c"
 
 
 WHOLE_TEXTS = [

@@ -445,9 +445,12 @@ def test_meshes_of_a_module_are_read() -> None:
 
 
 def test_attributes_of_frontends_stand_at_an_operation_as_the_compiler_writes_them() -> None:
-    """Between braces without quotes, so that a buffer and its text say the same of it."""
-    entries = message(*((1, message((1, key), (2, value))) for key, value in ((b"a", b'{"x"}'), (b"b", b"x"))))
-    assert 'frontend_attributes={a={"x"},b="x"}' in hlo_text(module_of(PARAMETER + message((68, entries))))
+    """Between braces without quotes, so that a buffer and its text say the same of it; but not where a reader might
+    take a comment for the beginning of one."""
+    values = {b"a": b'{"x"}', b"b": b"x", b"c": b"{/*}", b"d": b"{//}", b"e": b'{"//"}'}
+    entries = message(*((1, message((1, key), (2, value))) for key, value in values.items()))
+    told = hlo_text(module_of(PARAMETER + message((68, entries))))
+    assert 'frontend_attributes={a={"x"},b="x",c="{/*}",d="{//}",e={"//"}}' in told
 
 
 @pytest.mark.parametrize(

@@ -403,7 +403,7 @@ def frontend_entries(text: str) -> dict[str, str] | None:
             if first == '"':
                 out[key.group()] = scanner.string("a value")
             elif first == "{":
-                out[key.group()] = scanner.group().replace("\\", "\\\\")
+                out[key.group()] = scanner.group(letters=True).replace("\\", "\\\\")
             else:
                 bare = scanner.match(_BARE)
                 if bare is None:

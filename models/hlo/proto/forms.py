@@ -327,7 +327,7 @@ def frontend_attributes(value: Message) -> Iterator[str]:
 def _is_group(text: str) -> bool:
     scanner = Scanner(text)
     try:
-        return text.startswith("{") and _BARE.fullmatch(text) is not None and scanner.group() == text
+        return text.startswith("{") and _BARE.fullmatch(text) is not None and scanner.group(letters=True) == text
     except InputError:
         return False
 

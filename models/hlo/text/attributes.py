@@ -72,6 +72,8 @@ TEXT: Final = frozenset(
     }
 )
 """Kept as written."""
+_LETTERS: Final = frozenset({"backend_config", "frontend_attributes"})
+"""Take what stands between braces letter by letter."""
 INTEGER_LISTS: Final = frozenset(
     {
         "dimensions",
@@ -214,7 +216,7 @@ def read_attribute(scanner: Scanner, name: str, nested: _Nested) -> AttributeVal
             raise scanner.error(f"{name} takes no string, found {scanner.text[start : scanner.pos][:60]}", start)
         return Quoted(text)
     if name in TEXT:
-        return Word(scanner.group() if first == "{" else bare_word(scanner))
+        return Word(scanner.group(name in _LETTERS) if first == "{" else bare_word(scanner))
     if name in COMPUTATIONS:
         return read_computations(scanner)
     reader = _READERS.get(name)

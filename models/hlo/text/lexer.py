@@ -21,7 +21,7 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*", re.ASCII)
 _INTEGER = re.compile(r"-?[0-9]+", re.ASCII)
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _FLAT_BRACES = re.compile(r'\{[^{}"]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^{}"]*+)*+\}', re.DOTALL)
-_BRACKET_OR_TEXT = re.compile(r'[{}()\[\]]|"[^"\\]*+(?:\\.[^"\\]*+)*+"|/\*.*?\*/|["/]', re.DOTALL)
+_BRACKET_OR_TEXT = re.compile(r'[{}()\[\]]|"[^"\\]*+(?:\\.[^"\\]*+)*+"|/\*(?:.*?\*/)?|//[^\n]*|"', re.DOTALL)
 _CLOSING: Final = {"{": "}", "(": ")", "[": "]"}
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
@@ -160,13 +160,17 @@ class Scanner:
     def leave(self) -> None:
         self.depth -= 1
 
-    def group(self) -> str:
-        """A balanced `{...}`, `(...)` or `[...]` that starts at the cursor, as written, brackets included."""
+    def group(self, letters: bool = False) -> str:
+        """A balanced `{...}`, `(...)` or `[...]` that starts at the cursor, as written, brackets included.
+
+        Between braces that a compiler takes letter by letter what looks like a comment is none, and none may begin
+        there: to read it either way would be to read another text.
+        """
         self.skip()
         start = self.pos
         if self.text.startswith("{", start):
             flat = _FLAT_BRACES.match(self.text, start, self.end)
-            if flat is not None:
+            if flat is not None and "//" not in flat.group() and "/*" not in flat.group():
                 self.pos = flat.end()
                 return flat.group()
         open_brackets: list[str] = []
@@ -183,4 +187,6 @@ class Scanner:
                     return self.text[start : self.pos]
             elif kind == '"':
                 raise self.error("this string is never closed", token.start())
+            elif kind == "/*" or (letters and kind.startswith("/")):
+                raise self.error("a comment may not begin between these braces", token.start())
         raise self.error(f"'{self.text[start : start + 1]}' is never closed", start)
