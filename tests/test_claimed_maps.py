@@ -618,6 +618,13 @@ TWO_SCALARS = "(d0, d1) -> (), domain: d0 in [0, 3], d1 in [0, 3]"
         ("k = s32[] parameter(2)", "j, k", ("operand(1)", "operand(2)"), 4, "unknown"),
         ("i = f32[] parameter(2)\nk = s32[] bitcast(i)", "k, k", ("k", "k"), 3, "unknown"),
         (
+            "i = f32[] bitcast(j)\nc = f32[] constant(1)\nl = f32[] add(i, c)\nk = s32[] bitcast(l)",
+            "k, k",
+            ("k", "k"),
+            3,
+            "unknown",
+        ),
+        (
             "i = f32[] parameter(2)\nc = f32[] constant(1)\nl = f32[] add(i, c)\nk = s32[] bitcast(l)",
             "k, k",
             ("k", "k"),
@@ -634,6 +641,48 @@ def test_what_is_followed_is_read_by_values_that_can_be(
     body = f"x = f32[8,8] parameter(0)\nj = s32[] parameter(1)\n{made}\n"
     body += f"ROOT r = f32[4,4] dynamic-slice(x, {starts}), dynamic_slice_sizes={{4,4}}"
     assert checked(body, "follow", TWO_AT.format(read[0], TWO_SCALARS, most, read[1])).verdict == verdict
+
+
+TWO_NAMES = "f { y = f32[8] parameter(0)\n j = s32[] parameter(1)\n c = s32[] constant(3)\n k = s32[] and(j, c)\n "
+TWO_NAMES += "ROOT s = f32[2] dynamic-slice(y, k), dynamic_slice_sizes={2} }"
+
+
+@pytest.mark.parametrize("call", ["call(x, {0}), to_apply=f", "fusion(x, {0}), kind=kLoop, calls=f"])
+@pytest.mark.parametrize(("name", "most", "verdict"), [("k", 6, "proved"), ("k", 5, "unknown"), ("i", 5, "unknown")])
+def test_what_is_read_may_have_the_name_of_a_parameter_elsewhere(call: str, name: str, most: int, verdict: str) -> None:
+    """Of the parameter, which is any number, it was thought, and not of what the body computes."""
+    given = f"x = f32[8] parameter(0)\n{name} = s32[] parameter(1)\nROOT r = f32[2] {call.format(name)}"
+    assert checked(given, "follow", AT_NAMED.format("k", most), bodies=TWO_NAMES).verdict.value == verdict
+
+
+STEPPING = (
+    "output-to-input 0 (d0){0} -> (d0), domain: d0 in [0, 1]{1}{2}\n    replica id:\n    (d0){0} -> ({3}), domain: "
+)
+STEPPING += "d0 in {4}{1}"
+
+
+@pytest.mark.parametrize(
+    ("devices", "step", "within", "verdict"),
+    [
+        (2, "0", "[0, 1]", "refuted"),
+        (2, "0", "[1, 0]", "proved"),
+        (1, "0", "[0, 1]", "unknown"),
+        (1, "0", "[1, 0]", "proved"),
+        (2, "rt0", "[0, 1]", "unknown"),
+    ],
+)
+def test_steps_that_lead_nowhere_or_to_its_own_place_do_not_leave_a_device(
+    devices: int, step: str, within: str, verdict: str
+) -> None:
+    variable = ("{rt0}", ", rt0 in [0, 1]", "\n    runtime variables:\n    rt0: reader") if step == "rt0" else ("",) * 3
+    own = "output-to-input 0 (d0) -> (d0), domain: d0 in [0, 1]"
+    found = checked(
+        "x = f32[2] parameter(0)\nROOT r = f32[2] negate(x)",
+        own,
+        STEPPING.format(*variable, step, within),
+        header=f"HloModule m, replica_count={devices}",
+    )
+    assert found.verdict.value == verdict, found.found
 
 
 def test_what_is_twice_another_value_is_even() -> None:

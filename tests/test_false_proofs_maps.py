@@ -375,6 +375,15 @@ def test_what_is_read_by_what_has_other_variables_is_unknown_at_any_depth(own: s
     assert rewrite(parse_map(text), parse_map(text)).verdict == verdict
 
 
+def test_nor_is_it_looked_at_less_where_only_a_step_asks_for_it() -> None:
+    text = (
+        "(d0){rt0} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 5]\nruntime variables: rt0: q; (d0){a} -> (d0), domain: "
+    )
+    text += "d0 in [0, 3], a in [0, 5]; replica id: (d0){a} -> (a), domain: d0 in [0, 3], a in [0, 5]; "
+    text += "reading {a = p; (d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 1]}"
+    assert rewrite(parse_map(text), parse_map(text)).verdict is Verdict.UNKNOWN
+
+
 @pytest.mark.parametrize("index", ["(d0)[s0] -> (d0 + s0)", "(d0, d1) -> (d1)"])
 @pytest.mark.parametrize(("result", "relational"), [("d0", Verdict.PROVED), ("d0 + rt0", Verdict.UNKNOWN)])
 def test_what_nobody_uses_may_be_read_over_other_variables(index: str, result: str, relational: Verdict) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hloproof.equivalence import decide
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
@@ -130,6 +131,49 @@ def test_what_is_not_understood_whole_is_not_run(config: str, root: str, said: s
     text = text.replace("  ROOT", "  s = s8[99]{0} get-tuple-element(g), index=1\n  ROOT")
     with pytest.raises(NotModelled, match=said):
         run_module(parse_module(text), [A, BB, [[1.0] * 4] * 2])
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ('"beta":1', '"beta":"abc"', "beta is no number"),
+        ('"beta":1', '"beta":true', "beta is no number"),
+        ('"alpha_real":1', f'"alpha_real":1{"0" * 309}', "more than that"),
+        ('"alpha_real":1', '"alpha_real":[1]', "alpha_real is no number"),
+        ('"alpha_imag":0', '"alpha_imag":"0"', "alpha_imag is no number"),
+        ('"lhs_contracting_dimensions":["1"]', '"lhs_contracting_dimensions":["a"]', "are no numbers"),
+        ('"lhs_contracting_dimensions":["1"]', '"lhs_contracting_dimensions":"1"', "are no numbers"),
+        ('"lhs_contracting_dimensions":["1"]', '"lhs_contracting_dimensions":[1.5]', "are no numbers"),
+        ('"lhs_contracting_dimensions":["1"]', '"lhs_contracting_dimensions":["-1"]', "are no numbers"),
+        ('"lhs_contracting_dimensions":["1"]', '"lhs_contracting_dimensions":["7"]', "of these operands"),
+        ('"lhs_contracting_dimensions":["1"]', '"lhs_contracting_dimensions":["1","1"]', "of these operands"),
+        ('"lhs_contracting_dimensions":["1"]', '"lhs_contracting_dimensions":[]', "of these operands"),
+        ('"lhs_batch_dimensions":[]', '"lhs_batch_dimensions":["0"]', "of these operands"),
+        ('"lhs_contracting_dimensions":["1"]', '"lhs_contracting_dimensions":["0"]', "of these operands"),
+    ],
+)
+def test_numbers_of_a_product_that_are_none_are_not_run(right: str, wrong: str, said: str) -> None:
+    config = '"alpha_real":1,"alpha_imag":0,"beta":1,'
+    text = GEMM.format(c="2,4", layout="1,0", target="__cublas$gemm", config=config, root=FIRST)
+    given = [A, BB, [[1.0] * 4] * 2]
+    assert run_module(parse_module(text.replace('["1"]', "[1]")), given) == run_module(parse_module(text), given)
+    with pytest.raises(NotModelled, match=said):
+        run_module(parse_module(text.replace(right, wrong)), given)
+
+
+@pytest.mark.parametrize("name", ["conv_result_scale", "side_input_scale"])
+@pytest.mark.parametrize("wrong", ['"abc"', "1" + "0" * 309, "true", "null"])
+def test_numbers_of_a_convolution_that_are_none_are_not_run_nor_matched(name: str, wrong: str) -> None:
+    shapes = ["f32[1,1,3]", "f32[2,1,1]", "f32[2]", "f32[1,2,3]"]
+    text = _call(shapes, "f32[1,2,3]", "size=1", "BiasActivationForward", CONFIG.format("kRelu", 1, 0.5))
+    before = '"conv_result_scale":1' if name == "conv_result_scale" else '"side_input_scale":0.5'
+    assert before in text
+    planted = parse_module(text.replace(before, f'"{name}":{wrong}'))
+    with pytest.raises(NotModelled):
+        run_module(planted, [[[[1.0, 2.0, 3.0]]], [[[1.0]], [[-1.0]]], [1.0, 10.0], [[[0.0] * 3] * 2]])
+    assert decide(planted, planted, "exact").verdict == "proved"
+    for pair in ((planted, parse_module(text)), (parse_module(text), planted)):
+        assert decide(*pair, "real").verdict == "unknown"
 
 
 @pytest.mark.parametrize(

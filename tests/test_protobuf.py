@@ -444,6 +444,12 @@ def test_meshes_of_a_module_are_read() -> None:
     assert "a={[0]}" in header((b"a", b"{[0]}"))
 
 
+@pytest.mark.parametrize("said", [b"{/**/}", b"{// \n}", b"{/*}"])
+def test_a_configuration_in_which_a_comment_might_begin_stands_in_quotes(said: bytes) -> None:
+    told = hlo_text(module_of(PARAMETER + message((43, said))))
+    assert 'backend_config="{/' in told and parse_module(told).entry.root.attributes.get("backend_config") is not None
+
+
 def test_attributes_of_frontends_stand_at_an_operation_as_the_compiler_writes_them() -> None:
     """Between braces without quotes, so that a buffer and its text say the same of it; but not where a reader might
     take a comment for the beginning of one."""

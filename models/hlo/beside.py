@@ -259,7 +259,8 @@ class _Number(float):
 
 
 def _whole(digits: str) -> float:
-    return _Number(digits) if digits == "-0" else int(digits)
+    number = _Number(digits)
+    return number if digits == "-0" else int(digits)
 
 
 _OF_ANY_CALL: Final = frozenset(
@@ -310,6 +311,12 @@ def settings_of_call(attributes: Attributes, own: str) -> dict[str, Any] | None:
         return None
     found = config.get(own)
     return found if isinstance(found, dict) else None
+
+
+def factor(settings: dict[str, Any], name: str) -> float | None:
+    """A number among the settings, 0 where it is left out; None for anything else."""
+    found = settings.get(name, 0)
+    return found if isinstance(found, int | float) and not isinstance(found, bool) else None
 
 
 @lru_cache(maxsize=1 << 12)

@@ -16,7 +16,7 @@ from hloproof.equivalence.indices import At, Lin, constant, variable
 from hloproof.equivalence.placing import guarded
 from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value, has_zero
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Quoted, Window, WindowDimension, Word
-from hloproof.models.hlo.beside import settings_of_call, unread_of_call
+from hloproof.models.hlo.beside import factor, settings_of_call, unread_of_call
 from hloproof.models.hlo.library_shapes import READ, is_convolution
 
 
@@ -71,7 +71,9 @@ def configuration(whole: Node) -> dict[str, Any] | None:
     """What the configuration of a cuDNN convolution says; None where there is none, or it says more than is known."""
     found = settings_of_call(whole.attributes, "cudnn_conv_backend_config")
     known = {"activation_mode", "conv_result_scale", "side_input_scale", "leakyrelu_alpha", "algorithm"}
-    return found if found is not None and set(found) <= known else None
+    if found is None or not set(found) <= known:
+        return None
+    return None if any(factor(found, n) is None for n in ("conv_result_scale", "side_input_scale")) else found
 
 
 def _convolved(whole: Node, node: Node, at: At, place: int) -> Fold | None:

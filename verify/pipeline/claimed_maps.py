@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Final
 
 from hloproof.claims.maps.defined_readings import owed_values
@@ -39,6 +40,7 @@ from hloproof.models.maps.indexing_map import (
     instruction_of,
     provider_called,
     sizes_of,
+    with_devices,
 )
 from hloproof.models.specs.maps import ClaimedMaps, MapSpec
 from hloproof.pipeline.run_time_sizes import dynamic_dimensions, require_one_form, require_one_size
@@ -74,9 +76,12 @@ def as_defined(
     output = [at for at, _ in arrays].index(place)  # definitions count the arrays alone
     definition = define(op, output, claimed.operand)
     about = Subject(op, output, claimed.operand, arrays[output][1], operand, claimed.direction)
-    given = [m for m in claimed.maps if not m.is_trivially_empty]  # all empty maps are one: no map
+    given = [m for m in claimed.maps if not _speaks_nowhere(m)]  # all empty maps are one: no map
     if any(m.replica is not None and len(m.replica.results) != 1 for m in given):
         raise NotModelled("a map of one operation that does not take one step between devices")
+    stepping = [m for m in given if m.replica is not None]
+    if stepping and not definition.group_size and (prod(device_counts(spec.module)) == 1 or _of_reader(stepping)):
+        raise NotModelled("steps between devices, perhaps to the reader's own, at an operation that takes none")
     said = [of_types(_by_operand(m, computation, instruction), _shapes_of_operands(op)) for m in given]
     own, of_many = (
         OperandMaps(claimed.operand, definition.kind, tuple(maps)) for maps in (said, map(_of_many_values, said))
@@ -105,6 +110,10 @@ def as_defined(
             Verdict.UNKNOWN, reason=f"the maps differ for some contents of {fixed}, which follows from constants"
         )
     return found
+
+
+def _speaks_nowhere(m: IndexingMap) -> bool:
+    return m.is_trivially_empty or with_devices(m).is_trivially_empty
 
 
 def _of_many_values(m: IndexingMap) -> IndexingMap:
@@ -264,7 +273,10 @@ def _not_any_contents(
     # One value may have two names, or be computed from what has the other.
     if len(read) > 1:
         return f"what {named} holds is not compared with what else is read"
-    if _holds_anything(computation, instruction_of(named)):
+    name = instruction_of(named)
+    if sum(name in c.by_name for c in module.computations) > 1:
+        return f"the maps differ for some contents of {named}, of which there are several in the module"
+    if _holds_anything(computation, name):
         return ""
     return f"the maps differ for some contents of {named}, which is computed and may not hold all there are"
 

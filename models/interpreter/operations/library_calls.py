@@ -9,6 +9,7 @@ understood whole raise NotModelled, under every semantics.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
@@ -16,7 +17,7 @@ from typing import Any, Final
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, ConvolutionDimensions, Quoted, Window, WindowDimension
-from hloproof.models.hlo.beside import settings_of_call, unread_of_call
+from hloproof.models.hlo.beside import factor, settings_of_call, unread_of_call
 from hloproof.models.hlo.library_shapes import READ, is_convolution
 from hloproof.models.hlo.shape import ArrayShape, TupleShape
 from hloproof.models.interpreter.operations.contraction import contracted
@@ -25,6 +26,8 @@ from hloproof.models.interpreter.semantics.small_float import FLOATS
 from hloproof.models.interpreter.step import Step
 from hloproof.models.interpreter.value import Array, Element, Token, Value, filled, indices
 
+Dimensions = tuple[int, ...]
+_DIMENSION: Final = re.compile(r"[0-9]{1,2}", re.ASCII)
 _CONVOLUTION: Final = frozenset(
     {"activation_mode", "conv_result_scale", "side_input_scale", "leakyrelu_alpha", "algorithm"}
 )
@@ -105,6 +108,35 @@ def _scaled(step: Step, data: list[Element], factor: float, kind: str) -> list[E
     return [times(v, by) for v in data]
 
 
+def _factor(settings: dict[str, Any], name: str) -> float:
+    found = factor(settings, name)
+    if found is None:
+        raise NotModelled(f"a library call whose {name} is no number")
+    return float(found)
+
+
+def _dimensions(said: Any) -> tuple[int, ...]:
+    """Numbers of dimensions, which may stand in quotes."""
+    if not isinstance(said, list) or not all(_DIMENSION.fullmatch(str(d)) for d in said):
+        raise NotModelled("a library product whose dimension numbers are no numbers")
+    return tuple(int(d) for d in said)
+
+
+def _size_of_product(
+    a: Array, b: Array, a_batch: Dimensions, b_batch: Dimensions, a_along: Dimensions, b_along: Dimensions
+) -> tuple[int, ...] | None:
+    """The sizes of a dot with these dimension numbers; None where there is none."""
+    for x, dims in ((a, a_batch + a_along), (b, b_batch + b_along)):
+        if len(set(dims)) < len(dims) or any(d >= len(x.sizes) for d in dims):
+            return None
+    for one, other in ((a_batch, b_batch), (a_along, b_along)):
+        if [a.sizes[d] for d in one] != [b.sizes[d] for d in other]:
+            return None
+    kept = ((a, a_batch + a_along), (b, b_batch + b_along))
+    free = (n for x, dims in kept for d, n in enumerate(x.sizes) if d not in dims)
+    return (*(a.sizes[d] for d in a_batch), *free)
+
+
 def _added(step: Step, left: list[Element], right: list[Element], kind: str) -> list[Element]:
     return list(map(step.function("add", kind), left, right))
 
@@ -112,8 +144,8 @@ def _added(step: Step, left: list[Element], right: list[Element], kind: str) -> 
 def _convolution(step: Step) -> Value:
     name = _name(step)
     settings = _configuration(step, "cudnn_conv_backend_config", _CONVOLUTION)
-    activation, side = settings.get("activation_mode", "kNone"), float(settings.get("side_input_scale", 0))
-    scale, shape = float(settings.get("conv_result_scale", 0)), result_of(step)
+    activation, side = settings.get("activation_mode", "kNone"), _factor(settings, "side_input_scale")
+    scale, shape = _factor(settings, "conv_result_scale"), result_of(step)
     x, w, kind = step.array(0), step.array(1), shape.element_type
     if {x.element_type, w.element_type} != {kind} or kind not in FLOATS:
         raise NotModelled("a library convolution of these types")
@@ -257,8 +289,8 @@ def _product(step: Step) -> Value:
     settings = _configuration(step, "gemm_backend_config", _GEMM)
     shape = result_of(step)
     kind, epilogue = shape.element_type, settings.get("epilogue", "DEFAULT")
-    alpha, beta = float(settings.get("alpha_real", 0)), float(settings.get("beta", 0))
-    if settings.get("alpha_imag", 0) or kind not in FLOATS:
+    alpha, beta = _factor(settings, "alpha_real"), _factor(settings, "beta")
+    if _factor(settings, "alpha_imag") or kind not in FLOATS:
         raise NotModelled("a library product of complex or integer numbers")
     if epilogue not in ("DEFAULT", "RELU", "BIAS", "BIAS_RELU"):
         raise NotModelled(f"the epilogue {epilogue}")
@@ -269,7 +301,7 @@ def _product(step: Step) -> Value:
     if not isinstance(numbers, dict):
         raise NotModelled("a library product without dimension numbers")
     dims = {
-        short: tuple(int(d) for d in numbers.get(f"{short[:3]}_{long}_dimensions", ()))
+        short: _dimensions(numbers.get(f"{short[:3]}_{long}_dimensions", []))
         for short, long in (
             ("lhs_batch_dims", "batch"),
             ("rhs_batch_dims", "batch"),
@@ -277,6 +309,8 @@ def _product(step: Step) -> Value:
             ("rhs_contracting_dims", "contracting"),
         )
     }
+    if _size_of_product(a, b, *dims.values()) != shape.dimensions:
+        raise NotModelled("dimension numbers that do not fit a library product of these operands")
     plain = replace(
         step, instruction=replace(step.instruction, shape=shape, attributes=Attributes(tuple(dims.items())))
     )
