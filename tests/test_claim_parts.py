@@ -146,12 +146,12 @@ def test_what_is_read_at_run_time_is_there(provider: str, index: str, verdict: s
 
 def test_who_reads_the_own_device_reads_no_other() -> None:
     text = (
-        "map a\n  hlo\n    p = f32[4] parameter(0)\n    ROOT r = f32[4] copy(p)\n"
-        "  output-to-input 0 (d0) -> (d0), domain: d0 in [0, 3]{}\n"
+        "map a\n  hlo\n    HloModule m, replica_count={}\n    ENTRY e {{\n    p = f32[4] parameter(0)\n"
+        "    ROOT r = f32[4] copy(p)\n    }}\n  output-to-input 0 (d0) -> (d0), domain: d0 in [0, 3]{}\n"
     )
     other = "\n      replica id:\n      (d0) -> (0), domain: d0 in [0, 3]"
-    for more, verdict in (("", "proved"), (other, "refuted")):
-        (found,) = check_maps_text(text.format(more), "x.map")
+    for devices, more, verdict in ((1, "", "proved"), (2, "", "proved"), (2, other, "refuted"), (1, other, "unknown")):
+        (found,) = check_maps_text(text.format(devices, more), "x.map")
         assert found.verdict.value == verdict
 
 

@@ -666,6 +666,9 @@ STEPPING += "d0 in {4}{1}"
     [
         (2, "0", "[0, 1]", "refuted"),
         (2, "0", "[1, 0]", "proved"),
+        (2, "0", "[5, 6]", "unknown"),
+        (2, "0", "[0, 1], d0 * 2 in [1, 1]", "unknown"),
+        (2, "0", "[0, 1], d0 * 2 in [1, 2]", "refuted"),
         (1, "0", "[0, 1]", "unknown"),
         (1, "0", "[1, 0]", "proved"),
         (2, "rt0", "[0, 1]", "unknown"),
@@ -683,6 +686,48 @@ def test_steps_that_lead_nowhere_or_to_its_own_place_do_not_leave_a_device(
         header=f"HloModule m, replica_count={devices}",
     )
     assert found.verdict.value == verdict, found.found
+
+
+@pytest.mark.parametrize("follow", [(), ("follow",)])
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [
+        (
+            "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 1], rt0 in [0, 1]\n    runtime variables:\n    rt0: reader",
+            "unknown",
+        ),
+        ("(d0) -> (d0 + 1), domain: d0 in [0, 1]", "refuted"),
+    ],
+)
+def test_the_reader_has_no_position_where_nothing_says_how_many_there_are(
+    follow: tuple[str, ...], said: str, verdict: str
+) -> None:
+    text = "x = f32[2] parameter(0)\nROOT r = f32[2] negate(x)"
+    assert checked(text, *follow, f"output-to-input 0 {said}").verdict.value == verdict
+
+
+@pytest.mark.parametrize(
+    ("steps", "verdict"),
+    [
+        ("\n    replica id:\n    (d0, d1) -> (0), domain: d0 in [1, 0], d1 in [0, 1]", "proved"),
+        (", d0 * 2 in [1, 1]", "unknown"),
+        ("", "refuted"),
+    ],
+)
+def test_maps_of_other_coordinates_have_points_where_they_differ(steps: str, verdict: str) -> None:
+    text = "x = f32[2] parameter(0)\nROOT r = f32[2] negate(x)"
+    own = "output-to-input 0 (d0) -> (d0), domain: d0 in [0, 1]"
+    other = f"output-to-input 0 (d0, d1) -> (d0), domain: d0 in [0, 1], d1 in [0, 1]{steps}"
+    found = checked(text, "follow", own, other, header="HloModule m, replica_count=2")
+    assert found.verdict.value == verdict, found.found
+
+
+def test_what_is_added_to_truth_is_no_whole_number() -> None:
+    text = "x = f32[2] parameter(0)\np = pred[] parameter(1)\nc = pred[] constant(true)\nk = pred[] add(p, c)\n"
+    text += "ROOT r = f32[2] negate(x)"
+    said = "(d0){rt0} -> (d0 + rt0 - 1), domain: d0 in [0, 1], rt0 in [0, 1]\n    runtime variables:\n"
+    said += "    rt0: k; (d0) -> (), domain: d0 in [0, 1]"
+    assert checked(text, "follow", f"output-to-input 0 {said}").verdict.value == "unknown"
 
 
 def test_what_is_twice_another_value_is_even() -> None:

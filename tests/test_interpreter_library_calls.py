@@ -146,6 +146,8 @@ def test_what_is_not_understood_whole_is_not_run(config: str, root: str, said: s
         ('"lhs_contracting_dimensions":["1"]', '"lhs_contracting_dimensions":[1.5]', "are no numbers"),
         ('"lhs_contracting_dimensions":["1"]', '"lhs_contracting_dimensions":["-1"]', "are no numbers"),
         ('"lhs_contracting_dimensions":["1"]', '"lhs_contracting_dimensions":["7"]', "of these operands"),
+        ('"lhs_contracting_dimensions":["1"]', '"lhs_contracting_dimensions":["2"]', "of these operands"),
+        ("custom-call(a, b, c)", "custom-call(a)", "of these operands"),
         ('"lhs_contracting_dimensions":["1"]', '"lhs_contracting_dimensions":["1","1"]', "of these operands"),
         ('"lhs_contracting_dimensions":["1"]', '"lhs_contracting_dimensions":[]', "of these operands"),
         ('"lhs_batch_dimensions":[]', '"lhs_batch_dimensions":["0"]', "of these operands"),
@@ -159,6 +161,58 @@ def test_numbers_of_a_product_that_are_none_are_not_run(right: str, wrong: str, 
     assert run_module(parse_module(text.replace('["1"]', "[1]")), given) == run_module(parse_module(text), given)
     with pytest.raises(NotModelled, match=said):
         run_module(parse_module(text.replace(right, wrong)), given)
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_what_is_added_to_a_product_is_of_its_size(rows: int) -> None:
+    text = GEMM.format(
+        c=f"{rows},4", layout="1,0", target="__cublas$gemm", config='"alpha_real":1,"beta":1,', root=FIRST
+    )
+    with pytest.raises(NotModelled, match="another size"):
+        run_module(parse_module(text), [A, BB, [[1.0] * 4] * rows])
+
+
+def test_dimensions_of_a_product_are_named_once() -> None:
+    text = GEMM.format(
+        c="2,4", layout="1,0", target="__cublas$gemm", config='"alpha_real":1,"beta":0,', root="f32[2] copy(f)"
+    )
+    text = text.replace("f32[4,3]", "f32[3,3]").replace("(a, b, c)", "(a, b)").replace("(f32[2,4]{1,0}", "(f32[2]{0}")
+    text = text.replace("  ROOT", "  f = f32[2] get-tuple-element(g), index=0\n  ROOT").replace(
+        '"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["1"]',
+        '"lhs_contracting_dimensions":["1","1"],"rhs_contracting_dimensions":["0","1"]',
+    )
+    with pytest.raises(NotModelled, match="of these operands"):
+        run_module(parse_module(text), [A, [[1.0] * 3] * 3, [[1.0] * 4] * 2])
+
+
+def test_a_bias_needs_a_dimension() -> None:
+    text = GEMM.format(
+        c="",
+        layout="",
+        target="__cublas$gemm",
+        config='"alpha_real":1,"beta":0,"epilogue":"BIAS",',
+        root="f32[] copy(f)",
+    )
+    text = text.replace("f32[2,3]{1,0}", "f32[3]{0}").replace("f32[4,3]{1,0}", "f32[3]{0}").replace('["1"]', '["0"]')
+    text = text.replace("(f32[2,4]{1,0}", "(f32[]").replace(
+        "  ROOT", "  f = f32[] get-tuple-element(g), index=0\n  ROOT"
+    )
+    with pytest.raises(NotModelled, match="bias"):
+        run_module(parse_module(text), [[1.0] * 3, [1.0] * 3, 1.0])
+
+
+def test_a_convolution_needs_two_operands() -> None:
+    with pytest.raises(NotModelled, match="of these operands"):
+        run_module(parse_module(_call(["f32[1,1,3]"], "f32[1,2,3]", "size=1", "Forward")), [[[[1.0] * 3]]])
+
+
+@pytest.mark.parametrize(("scale", "side"), [("true", "0"), ("1", '""'), ("1", "null"), ("1", "false")])
+def test_nor_are_they_run_where_inputs_are_equal_in_boxes(scale: str, side: str) -> None:
+    config = CONFIG.format("kNone", scale, side)
+    given = [[[[1.0, 2.0, 3.0]]], [[[1.0]], [[-1.0]]]]
+    text = _call(["f32[1,1,3]", "f32[2,1,1]"], "f32[1,2,3]", "size=1", "Forward", config)
+    with pytest.raises(NotModelled, match="is no number"):
+        run_module(parse_module(text), [_by_classes(v) for v in given])
 
 
 @pytest.mark.parametrize("name", ["conv_result_scale", "side_input_scale"])

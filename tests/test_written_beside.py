@@ -15,6 +15,8 @@ from hloproof.claims.asynchronous import judge
 from hloproof.cli import run
 from hloproof.equivalence import decide
 from hloproof.equivalence.answer import Tier
+from hloproof.equivalence.meaning import carried_when
+from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, Word
 from hloproof.models.hlo.beside import (
     CONFIGURATION,
@@ -31,6 +33,7 @@ from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.opcodes import OPCODES
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.interpreter.in_flight import source_device
 
 CORPUS = Path(__file__).parents[1].parent / "shared" / "corpus"
 FOO = 'frontend_attributes={foo="1"}'
@@ -538,6 +541,42 @@ def test_when_a_permutation_carries_anything_is_said_by_an_attribute_of_its_own(
     """Of its start or end, and not by what another attribute holds."""
     found = decide(parse_module(before), parse_module(after), "exact")
     assert (found.verdict, bool(found.axioms)) == ("proved", promised)
+
+
+PAIRS = '_xla_send_recv_source_target_pairs="{{0,1}}"'
+
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        (PAIRS, True),
+        (f'{PAIRS},b="1"', True),
+        ('b="1"', True),
+        (f'{PAIRS},b="1",b="1"', False),
+        (PAIRS.replace("{{0", "\\x7b{0"), False),
+        (PAIRS.replace("1}}", "1}"), False),
+    ],
+)
+def test_who_sends_to_whom_is_not_made_up_where_it_cannot_be_read(said: str, known: bool) -> None:
+    """Each device was given its own data."""
+    received = entry(
+        "t = token[] after-all()", f"ROOT r = (f32[2], u32[], token[]) recv(t), frontend_attributes={{{said}}}"
+    )
+    i = parse_module(received).entry.root
+    if known:
+        assert source_device(i, 1) == (0 if "pairs" in said else None)
+    else:
+        with pytest.raises(NotModelled):
+            source_device(i, 1)
+
+
+def test_when_a_permutation_carries_anything_is_not_known_of_a_list_that_cannot_be_read() -> None:
+    """It was run as one that always carries something."""
+    plain, doubled = (parse_module(permuted(said)) for said in ('b="1"', f'{WHEN},b="1",b="1"'))
+    permutes = [
+        [i for c in m.computations for i in c.instructions if "permute-start" in i.opcode] for m in (plain, doubled)
+    ]
+    assert [bool(carried_when(found[0])) for found in permutes] == [False, True]
 
 
 def looped(config: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import DevicePairs, Word
 from hloproof.models.hlo.beside import frontend_entries
 from hloproof.models.hlo.module import Instruction
@@ -25,10 +26,14 @@ def source_device(i: Instruction, device: int) -> int | None:
         named = [(s, t) for s, t in pairs.pairs]
     else:
         attributes = i.attributes.get("frontend_attributes")
-        said = frontend_entries(attributes.text) if isinstance(attributes, Word) else None
-        found = _PAIRS.fullmatch((said or {}).get(_SAID_OF_DEVICES, ""))
-        if found is None:
+        said = frontend_entries(attributes.text) if isinstance(attributes, Word) else {}
+        if said is None:
+            raise NotModelled(f"what is written beside {i.name}, which is no list of names, each given once")
+        if _SAID_OF_DEVICES not in said:
             return None
+        found = _PAIRS.fullmatch(said[_SAID_OF_DEVICES])
+        if found is None:
+            raise NotModelled(f"between which devices {i.name} is")
         named = [(int(s), int(t)) for s, t in _PAIR.findall(found.group(1))]
     return next((s for s, t in named if t == device), -1)
 

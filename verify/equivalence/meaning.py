@@ -67,8 +67,11 @@ def carried_when(i: Instruction) -> str:
     """The turns in which a permutation is said to carry something; empty where nothing is said."""
     if not i.opcode.startswith(("collective-permute", "async-")):  # what is said of a start is said of its call
         return ""
-    said = (frontend_entries(_text(i.attributes.get("frontend_attributes") or Word("{}"))) or {}).get(CARRIED)
-    return "" if said is None else f"in {said}"
+    written = _text(i.attributes.get("frontend_attributes") or Word("{}"))
+    entries = frontend_entries(written)
+    if entries is None:  # it may be among them
+        return f"in {written}"
+    return f"in {entries[CARRIED]}" if CARRIED in entries else ""
 
 
 def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:

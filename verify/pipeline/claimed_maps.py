@@ -22,6 +22,7 @@ from hloproof.definitions import define
 from hloproof.definitions.variables import array_in, arrays_of
 from hloproof.engines.door import Prove
 from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.expressions.expr import Const, Expr, Var, substitute
 from hloproof.models.hlo.body_use import body_uses, ignores_unfollowed
 from hloproof.models.hlo.module import Computation, Instruction, Module, Operation, device_counts
@@ -29,6 +30,7 @@ from hloproof.models.hlo.shape import ArrayShape, Shape, ShapeIndex, leaves
 from hloproof.models.hlo.text.shapes import print_shape
 from hloproof.models.indexing import OperandMaps
 from hloproof.models.indexing.composition.sizes import operand_number, within_sizes
+from hloproof.models.interpreter.maps import domain_points
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
 from hloproof.models.maps.indexing_map import (
     READER,
@@ -53,6 +55,7 @@ _INPUT: Final = re.compile(r"parameter\(\d+\)|sizes\(parameter\(\d+\)\)")
 _EACH_ONCE: Final = frozenset(
     "add bitcast copy get-tuple-element negate reshape reverse slice subtract transpose".split()
 )
+_FEW_POINTS: Final = 10_000
 _GROUPS: Final = "collectives on the way group the devices differently; positions in their groups are not compared"
 
 
@@ -80,8 +83,10 @@ def as_defined(
     if any(m.replica is not None and len(m.replica.results) != 1 for m in given):
         raise NotModelled("a map of one operation that does not take one step between devices")
     stepping = [m for m in given if m.replica is not None]
-    if stepping and not definition.group_size and (prod(device_counts(spec.module)) == 1 or _of_reader(stepping)):
-        raise NotModelled("steps between devices, perhaps to the reader's own, at an operation that takes none")
+    if not definition.group_size and (stepping or _of_reader(given)):
+        alone = prod(device_counts(spec.module)) == 1
+        if alone or _of_reader(given) or not any(map(_has_a_point, stepping)):
+            raise NotModelled("steps between devices, perhaps to the reader's own, at an operation that takes none")
     said = [of_types(_by_operand(m, computation, instruction), _shapes_of_operands(op)) for m in given]
     own, of_many = (
         OperandMaps(claimed.operand, definition.kind, tuple(maps)) for maps in (said, map(_of_many_values, said))
@@ -114,6 +119,17 @@ def as_defined(
 
 def _speaks_nowhere(m: IndexingMap) -> bool:
     return m.is_trivially_empty or with_devices(m).is_trivially_empty
+
+
+def _has_a_point(m: IndexingMap) -> bool:
+    """Whether there is a point where the map speaks, whatever is read; not for all that have one."""
+    flat = with_devices(m)
+    if flat.runtime or (flat.constraints and prod(i.count for _, i in flat.intervals()) > _FEW_POINTS):
+        return False
+    try:
+        return next(domain_points(flat), None) is not None
+    except UndefinedValue:
+        return False
 
 
 def _of_many_values(m: IndexingMap) -> IndexingMap:
@@ -253,6 +269,8 @@ def composed_as_said(
     shape_of = shapes_in(module, computation)
     said, composed = ([of_types(m, shape_of) for m in side] for side in (said, composed))
     found = _same(said, composed, ("what is said", "the composition"), ask, again)
+    if found.verdict is Verdict.REFUTED and not size and _of_reader(said):
+        return Found(Verdict.UNKNOWN, reason="the reader's own position, and how many there are is not known")
     told = _not_any_contents(module, computation, said, composed) if found.verdict is Verdict.REFUTED else ""
     return Found(Verdict.UNKNOWN, reason=told) if told else found
 
@@ -445,9 +463,12 @@ def _same_reads(
 def _same(
     one: Sequence[IndexingMap], two: Sequence[IndexingMap], names: tuple[str, str], ask: Prove, again: Prove | None
 ) -> Found:
-    given = [m for m in (*one, *two) if not m.is_trivially_empty]
+    one, two = ([m for m in side if not _speaks_nowhere(m)] for side in (one, two))
+    given = (*one, *two)
     forms = {(len(m.dims), len(m.results)) for m in given}
     if len(forms) > 1:
+        if len({(len(m.dims), len(m.results)) for m in given if _has_a_point(m)}) < 2:
+            raise NotModelled("maps of several numbers of coordinates, of which some may have no point")
         told = " and ".join(f"from {a} to {b} coordinates" for a, b in sorted(forms))
         return Found(Verdict.REFUTED, counterexample=f"the maps lead {told}")
     defined = _proved([p for m in given for p in owed_values(m)], ask)

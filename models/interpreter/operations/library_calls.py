@@ -146,6 +146,8 @@ def _convolution(step: Step) -> Value:
     settings = _configuration(step, "cudnn_conv_backend_config", _CONVOLUTION)
     activation, side = settings.get("activation_mode", "kNone"), _factor(settings, "side_input_scale")
     scale, shape = _factor(settings, "conv_result_scale"), result_of(step)
+    if len(step.operands) < 2:
+        raise NotModelled("a library convolution of these operands")
     x, w, kind = step.array(0), step.array(1), shape.element_type
     if {x.element_type, w.element_type} != {kind} or kind not in FLOATS:
         raise NotModelled("a library convolution of these types")
@@ -207,8 +209,8 @@ def plain_convolution(step: Step) -> bool:
     kinds = {result_of(step).element_type, *(s.element_type for s in step.operand_shapes if isinstance(s, ArrayShape))}
     return (
         settings.get("activation_mode", "kNone") == "kNone"
-        and not settings.get("side_input_scale", 0)
-        and settings.get("conv_result_scale", 0) == 1
+        and not _factor(settings, "side_input_scale")
+        and _factor(settings, "conv_result_scale") == 1
         and len(step.operands) == 2
         and len(kinds) == 1
         and kinds <= FLOATS
@@ -294,6 +296,8 @@ def _product(step: Step) -> Value:
         raise NotModelled("a library product of complex or integer numbers")
     if epilogue not in ("DEFAULT", "RELU", "BIAS", "BIAS_RELU"):
         raise NotModelled(f"the epilogue {epilogue}")
+    if len(step.operands) < 2:
+        raise NotModelled("a library product of these operands")
     a, b, *rest = step.arrays()
     if any(x.element_type != kind for x in (a, b, *rest)) or len(rest) != bool(beta) + epilogue.startswith("BIAS"):
         raise NotModelled("a library product of these operands")
@@ -316,9 +320,11 @@ def _product(step: Step) -> Value:
     )
     data = _scaled(plain, contracted(plain, a, b), alpha, kind)
     if beta:
+        if rest[0].sizes != shape.dimensions:
+            raise NotModelled("a library product and a summand of another size")
         data = _added(step, data, _scaled(step, rest.pop(0).data, beta, kind), kind)
     if rest:
-        n = shape.dimensions[-1]
+        n = shape.dimensions[-1] if shape.dimensions else 0
         if rest[0].sizes != (n,) or not shape.layout or shape.layout.minor_to_major[:1] != (len(shape.dimensions) - 1,):
             raise NotModelled("a bias that does not lie along the last dimension")
         data = _added(step, data, [rest[0].data[k % n] for k in range(len(data))], kind)
