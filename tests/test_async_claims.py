@@ -372,6 +372,14 @@ def test_what_is_begun_together_is_said_by_a_list_that_can_be_read(body: str, wo
     assert {c.verdict.value for i in module.instructions for c in i.own if c.claim == "async-computation"} == {verdict}
 
 
+@pytest.mark.parametrize(("thread", "verdict"), [("host", "proved"), ("main", "refuted")])
+def test_what_runs_on_another_thread_may_be_several_operations(thread: str, verdict: str) -> None:
+    body = TWO_STEPS.replace("}\n", f'}}, execution_thread="{thread}"\n')
+    start = START.replace("calls=", f'async_execution_thread="{thread}", calls=')
+    (module,) = check_hlo(text(P, start, DONE, before=body), Options()).files[0].modules
+    assert {c.verdict.value for i in module.instructions for c in i.own if c.claim == "async-computation"} == {verdict}
+
+
 @pytest.mark.parametrize("begun", [SEND, RECV])
 def test_what_is_sent_and_never_ended_is_refuted_where_nothing_else_is_in_flight(begun: str) -> None:
     """No opcode there names a step, and the text is no schedule."""

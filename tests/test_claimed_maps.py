@@ -718,8 +718,18 @@ def test_maps_of_other_coordinates_have_points_where_they_differ(steps: str, ver
     text = "x = f32[2] parameter(0)\nROOT r = f32[2] negate(x)"
     own = "output-to-input 0 (d0) -> (d0), domain: d0 in [0, 1]"
     other = f"output-to-input 0 (d0, d1) -> (d0), domain: d0 in [0, 1], d1 in [0, 1]{steps}"
-    found = checked(text, "follow", own, other, header="HloModule m, replica_count=2")
-    assert found.verdict.value == verdict, found.found
+    for clauses in ((), ("follow",)):
+        found = checked(text, *clauses, own, other, header="HloModule m, replica_count=2")
+        assert found.verdict.value == verdict, found.found
+
+
+@pytest.mark.parametrize(("within", "verdict"), [("[1, 1]", "unknown"), ("[0, 1]", "refuted")])
+def test_nor_where_they_lead_the_other_way(within: str, verdict: str) -> None:
+    text = "x = f32[4] parameter(0)\nROOT r = f32[4,3] broadcast(x), dimensions={0}"
+    own = "input-to-output 0 (d0)[s0] -> (d0, s0), domain: d0 in [0, 3], s0 in [0, 2]"
+    assert checked(text, own).verdict.value == "proved"
+    other = f"input-to-output 0 (d0) -> (d0), domain: d0 in [0, 3], d0 floordiv 4 in {within}"
+    assert checked(text, own, other).verdict.value == verdict
 
 
 def test_what_is_added_to_truth_is_no_whole_number() -> None:

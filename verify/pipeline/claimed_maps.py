@@ -82,6 +82,11 @@ def as_defined(
     given = [m for m in claimed.maps if not _speaks_nowhere(m)]  # all empty maps are one: no map
     if any(m.replica is not None and len(m.replica.results) != 1 for m in given):
         raise NotModelled("a map of one operation that does not take one step between devices")
+    ranks = (arrays[output][1].rank, operand.rank)
+    form = ranks if claimed.direction == "output-to-input" else ranks[::-1]
+    misfits = [m for m in given if (len(m.dims), len(m.results)) != form]
+    if misfits and not any(map(_has_a_point, misfits)):
+        raise NotModelled("maps of other numbers of coordinates than the arrays, which may have no point")
     stepping = [m for m in given if m.replica is not None]
     if not definition.group_size and (stepping or _of_reader(given)):
         alone = prod(device_counts(spec.module)) == 1
