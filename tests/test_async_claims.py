@@ -63,6 +63,8 @@ def in_flight(inside: str, order: str) -> str:
     )
 
 
+TWO_STEPS = "c { x = f32[8] parameter(0) n = f32[8] negate(x) ROOT y = f32[4] slice(n), slice={[0:4]} }\n"
+
 PLANTED = [
     (
         "two devices that wait for what one of them starts to send only afterwards",
@@ -227,12 +229,7 @@ PLANTED = [
     (
         "a computation with work beside its root",
         "async-computation",
-        text(
-            P,
-            START,
-            DONE,
-            before="c { x = f32[8] parameter(0) n = f32[8] negate(x) ROOT y = f32[4] slice(n), slice={[0:4]} }\n",
-        ),
+        text(P, START, DONE, before=TWO_STEPS),
         text(P, START, DONE, before=OP),
     ),
     (
@@ -353,7 +350,10 @@ def test_what_lies_in_its_operand_is_looked_at_where_nothing_else_is(opcode: str
     assert {c.claim for i in module.instructions for c in i.own if c.verdict.value == "refuted"} == wrong
 
 
-TWO_STEPS = "c { x = f32[8] parameter(0) n = f32[8] negate(x) ROOT y = f32[4] slice(n), slice={[0:4]} }\n"
+def of_computations(source: str) -> set[str]:
+    """The verdicts of `async-computation`."""
+    (module,) = check_hlo(source, Options()).files[0].modules
+    return {c.verdict.value for i in module.instructions for c in i.own if c.claim == "async-computation"}
 
 
 @pytest.mark.parametrize(
@@ -366,18 +366,14 @@ TWO_STEPS = "c { x = f32[8] parameter(0) n = f32[8] negate(x) ROOT y = f32[4] sl
     ],
 )
 def test_what_is_begun_together_is_said_by_a_list_that_can_be_read(body: str, words: str, verdict: str) -> None:
-    (module,) = (
-        check_hlo(text(P, f"{START}, frontend_attributes={{{words}}}", DONE, before=body), Options()).files[0].modules
-    )
-    assert {c.verdict.value for i in module.instructions for c in i.own if c.claim == "async-computation"} == {verdict}
+    assert of_computations(text(P, f"{START}, frontend_attributes={{{words}}}", DONE, before=body)) == {verdict}
 
 
 @pytest.mark.parametrize(("thread", "verdict"), [("host", "proved"), ("main", "refuted")])
 def test_what_runs_on_another_thread_may_be_several_operations(thread: str, verdict: str) -> None:
     body = TWO_STEPS.replace("}\n", f'}}, execution_thread="{thread}"\n')
     start = START.replace("calls=", f'async_execution_thread="{thread}", calls=')
-    (module,) = check_hlo(text(P, start, DONE, before=body), Options()).files[0].modules
-    assert {c.verdict.value for i in module.instructions for c in i.own if c.claim == "async-computation"} == {verdict}
+    assert of_computations(text(P, start, DONE, before=body)) == {verdict}
 
 
 @pytest.mark.parametrize("begun", [SEND, RECV])

@@ -376,11 +376,15 @@ def _as_known(name: str) -> str:
 
 
 def _said(name: str, kind: Literal["promise", "unknown"], value: Any) -> Beside:
-    return Beside(f"backend_config.{name}", kind, repr(_in_order(value)))
+    return Beside(f"backend_config.{name}", kind, in_one_order(value))
+
+
+def in_one_order(value: Any) -> str:
+    """What a configuration says under a name, with names in one order and numbers by their digits."""
+    return repr(_in_order(value))
 
 
 def _in_order(value: Any) -> Any:
-    """Objects with their names in one order."""
     if isinstance(value, dict):
         return {name: _in_order(value[name]) for name in sorted(value)}
     return [_in_order(v) for v in value] if isinstance(value, list) else value

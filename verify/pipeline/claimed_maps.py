@@ -84,13 +84,13 @@ def as_defined(
         raise NotModelled("a map of one operation that does not take one step between devices")
     ranks = (arrays[output][1].rank, operand.rank)
     form = ranks if claimed.direction == "output-to-input" else ranks[::-1]
-    misfits = [m for m in given if (len(m.dims), len(m.results)) != form]
+    misfits = [m for m in given if _coordinates(m) != form]
     if misfits and not any(map(_has_a_point, misfits)):
         raise NotModelled("maps of other numbers of coordinates than the arrays, which may have no point")
-    stepping = [m for m in given if m.replica is not None]
-    if not definition.group_size and (stepping or _of_reader(given)):
+    if not definition.group_size:
+        stepping = [m for m in given if m.replica is not None]
         alone = prod(device_counts(spec.module)) == 1
-        if alone or _of_reader(given) or not any(map(_has_a_point, stepping)):
+        if _of_reader(given) or (stepping and (alone or not any(map(_has_a_point, stepping)))):
             raise NotModelled("steps between devices, perhaps to the reader's own, at an operation that takes none")
     said = [of_types(_by_operand(m, computation, instruction), _shapes_of_operands(op)) for m in given]
     own, of_many = (
@@ -124,6 +124,11 @@ def as_defined(
 
 def _speaks_nowhere(m: IndexingMap) -> bool:
     return m.is_trivially_empty or with_devices(m).is_trivially_empty
+
+
+def _coordinates(m: IndexingMap) -> tuple[int, int]:
+    """From how many it leads, and to how many."""
+    return len(m.dims), len(m.results)
 
 
 def _has_a_point(m: IndexingMap) -> bool:
@@ -309,16 +314,16 @@ def _holds_anything(computation: Computation, name: str) -> bool:
     constant at most: each may be any number, whatever the others are."""
     i = computation.by_name.get(name)
     types: set[str] = set()
-    while i is not None and i.opcode != "parameter":
+    while i is not None:
+        if isinstance(i.shape, ArrayShape):
+            types.add(i.shape.element_type)
+        if i.opcode == "parameter":
+            return len(types) == 1 and types <= INTEGERS
         open_ones = [o for o in i.operands if not _is_fixed(computation, o)]
         if i.opcode not in _EACH_ONCE or len(open_ones) != 1 or not isinstance(i.shape, ArrayShape):
             return False
-        types.add(i.shape.element_type)
         i = computation.by_name[open_ones[0]]
-    if i is None:
-        return False
-    types |= {i.shape.element_type} if isinstance(i.shape, ArrayShape) else set()
-    return len(types) == 1 and types <= INTEGERS
+    return False
 
 
 def _of_reader(maps: Sequence[IndexingMap]) -> bool:
@@ -470,9 +475,9 @@ def _same(
 ) -> Found:
     one, two = ([m for m in side if not _speaks_nowhere(m)] for side in (one, two))
     given = (*one, *two)
-    forms = {(len(m.dims), len(m.results)) for m in given}
+    forms = set(map(_coordinates, given))
     if len(forms) > 1:
-        if len({(len(m.dims), len(m.results)) for m in given if _has_a_point(m)}) < 2:
+        if len({_coordinates(m) for m in given if _has_a_point(m)}) < 2:
             raise NotModelled("maps of several numbers of coordinates, of which some may have no point")
         told = " and ".join(f"from {a} to {b} coordinates" for a, b in sorted(forms))
         return Found(Verdict.REFUTED, counterexample=f"the maps lead {told}")

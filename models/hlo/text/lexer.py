@@ -170,9 +170,9 @@ class Scanner:
         start = self.pos
         if self.text.startswith("{", start):
             flat = _FLAT_BRACES.match(self.text, start, self.end)
-            if flat is not None and "//" not in flat.group() and "/*" not in flat.group():
+            if flat is not None and "//" not in (found := flat.group()) and "/*" not in found:
                 self.pos = flat.end()
-                return flat.group()
+                return found
         open_brackets: list[str] = []
         for token in _BRACKET_OR_TEXT.finditer(self.text, start, self.end):
             kind = token.group()

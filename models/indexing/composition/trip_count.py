@@ -7,11 +7,10 @@ be evaluated, where there are more than MOST_TURNS, or where a `known_trip_count
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Final
 
-from hloproof.models.hlo.beside import TRIP_COUNT, count_of, stated
+from hloproof.models.hlo.beside import TRIP_COUNT, count_of, in_one_order, stated
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ShapeIndex, leaves
 from hloproof.models.indexing.composition.known_scalars import GivenScalar, KnownScalars, is_single_integer
@@ -74,7 +73,7 @@ def stated_states(instruction: Instruction) -> tuple[tuple[str, str], ...]:
     """What else the loop's backend_config says of its states: names of fields, with their values as written."""
     config = instruction.attributes.get("backend_config")
     found = ((name, stated(config, name)) for name in _OF_TURNS)
-    return tuple((name, json.dumps(value, sort_keys=True)) for name, value in found if value is not None)
+    return tuple((name, in_one_order(value)) for name, value in found if value is not None)
 
 
 def _integers(

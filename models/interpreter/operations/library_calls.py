@@ -26,7 +26,7 @@ from hloproof.models.interpreter.semantics.small_float import FLOATS
 from hloproof.models.interpreter.step import Step
 from hloproof.models.interpreter.value import Array, Element, Token, Value, filled, indices
 
-Dimensions = tuple[int, ...]
+_Dimensions = tuple[int, ...]
 _DIMENSION: Final = re.compile(r"[0-9]{1,2}", re.ASCII)
 _CONVOLUTION: Final = frozenset(
     {"activation_mode", "conv_result_scale", "side_input_scale", "leakyrelu_alpha", "algorithm"}
@@ -123,17 +123,18 @@ def _dimensions(said: Any) -> tuple[int, ...]:
 
 
 def _size_of_product(
-    a: Array, b: Array, a_batch: Dimensions, b_batch: Dimensions, a_along: Dimensions, b_along: Dimensions
+    a: Array, b: Array, a_batch: _Dimensions, b_batch: _Dimensions, a_along: _Dimensions, b_along: _Dimensions
 ) -> tuple[int, ...] | None:
-    """The sizes of a dot with these dimension numbers; None where there is none."""
-    for x, dims in ((a, a_batch + a_along), (b, b_batch + b_along)):
+    """The sizes of a dot with these dimension numbers; None where there is none. Apart from shape inference, as all of
+    the interpreter is."""
+    named = ((a, a_batch + a_along), (b, b_batch + b_along))
+    for x, dims in named:
         if len(set(dims)) < len(dims) or any(d >= len(x.sizes) for d in dims):
             return None
     for one, other in ((a_batch, b_batch), (a_along, b_along)):
         if [a.sizes[d] for d in one] != [b.sizes[d] for d in other]:
             return None
-    kept = ((a, a_batch + a_along), (b, b_batch + b_along))
-    free = (n for x, dims in kept for d, n in enumerate(x.sizes) if d not in dims)
+    free = (n for x, dims in named for d, n in enumerate(x.sizes) if d not in dims)
     return (*(a.sizes[d] for d in a_batch), *free)
 
 
