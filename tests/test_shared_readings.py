@@ -367,3 +367,44 @@ def test_every_second_statement_has_to_be_proved(monkeypatch: pytest.MonkeyPatch
 def test_what_is_read_in_two_ways_is_what_both_say(first: str, second: str) -> None:
     found = under_both(lambda claim: Found(Verdict(claim)), first, second)
     assert found.verdict.value == (first if first == second else second if second not in (YES, NO) else OPEN)
+
+
+PLACE_OF = """(d0){{rt0}} -> (rt0), domain: d0 in [0, 1], rt0 in [0, 3]
+runtime variables: rt0: {}; (d0) -> (), domain: d0 in [0, 1]; replica id: (d0) -> ({}), domain: d0 in [0, 1]"""
+NAMED = "(d0) -> (3), domain: d0 in [0, 1]"
+"""The place of device 3 by its name."""
+
+
+@pytest.mark.parametrize(
+    ("provider", "step", "verdict"),
+    [("reader", "3", "unknown"), ("reader", "d0 + 2", "unknown"), ("p", "3", "refuted")],
+)
+@pytest.mark.parametrize("mode", ["pointwise", "relational"])
+def test_the_place_of_another_device_is_no_value_that_it_may_hold(
+    provider: str, step: str, verdict: str, mode: Equality
+) -> None:
+    """What a device finds at its own place follows from which device it is, so that no difference may choose it."""
+    one = parse_map(PLACE_OF.format(provider, step))
+    two = replace(one, results=parse_map(NAMED).results)
+    assert rewrite(one, two, mode).verdict.value == verdict
+    assert rewrite(one, one, mode).verdict is Verdict.PROVED
+    found = deduplicate([one, two])
+    assert (len(found.apart), len(found.undecided)) == ((1, 0) if verdict == "refuted" else (0, 1))
+    assert deduplicate([one, replace(one, dims=tuple(replace(d, name="i") for d in one.dims))]).kept == (0,)
+
+
+def test_own_places_still_tell_maps_apart() -> None:
+    own = parse_map("(d0){rt0} -> (rt0), domain: d0 in [0, 1], rt0 in [0, 3]\nruntime variables: rt0: reader")
+    assert rewrite(own, parse_map(NAMED), "relational").verdict is Verdict.REFUTED
+    assert len(deduplicate([own, parse_map(NAMED)]).apart) == 1
+
+
+def test_nor_by_way_of_a_reading() -> None:
+    text = (
+        "(d0){rt0} -> (rt0), domain: d0 in [0, 1], rt0 in [0, 3]\nruntime variables: rt0: p; (d0){a} -> (a), domain: "
+        "d0 in [0, 1], a in [0, 3]; reading {a = reader; (d0) -> (), domain: d0 in [0, 1]; "
+        "replica id: (d0) -> (3), domain: d0 in [0, 1]}"
+    )
+    one, two = parse_map(text), parse_map(text.replace("(a), domain", "(3), domain"))
+    assert rewrite(one, two, "relational").verdict is Verdict.UNKNOWN
+    assert not deduplicate([one, two]).apart

@@ -15,7 +15,7 @@ from typing import Final
 
 from hloproof.claims.maps.compared_maps import STEPS, ComparedMaps
 from hloproof.claims.maps.own_place import UNLIKE, comparable, with_own_place
-from hloproof.claims.maps.shared_readings import shared
+from hloproof.claims.maps.shared_readings import reads_other_places, shared
 from hloproof.claims.maps.shifting_maps import difference, inclusion_by_readings
 from hloproof.claims.statements.statement import Part, Point
 from hloproof.engines.door import HOW, How, prove_one
@@ -225,6 +225,8 @@ class _Comparison:
         """The maps that have some pair and those that do not, by a point of one of them."""
         if any(v.provider is None for n in group for v in self._maps[n].runtime):
             return None
+        if any(reads_other_places(self._maps[n]) for n in group):
+            return None
         unsure = self._view.shifting.keys() | self._view.elsewhere
         view = self._same_everywhere() if unsure.intersection(group) else self._view
         tried = ((n, point) for n in group for point in view.points(n))
@@ -251,6 +253,8 @@ class _Comparison:
         # Where a map may read several values at one pair, equality is shown for values of their own below; first it
         # must hold where every provider has one value.
         unsure = {n, k} & (self._view.shifting.keys() | self._view.elsewhere)
+        if reads_other_places(self._maps[n]) or reads_other_places(self._maps[k]):
+            return self._is_same_for_all_values(n, k)
         view = self._same_everywhere() if unsure else self._view
         for inside, outside in ((n, k), (k, n)):
             point = view.escape(inside, (outside,))

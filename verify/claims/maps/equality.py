@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from hloproof.claims.maps.compared_maps import STEPS, ComparedMaps
 from hloproof.claims.maps.plain_inclusion import plain_inclusion
-from hloproof.claims.maps.shared_readings import UNNAMED, shared
+from hloproof.claims.maps.shared_readings import UNNAMED, reads_other_places, shared
 from hloproof.claims.maps.shifting_maps import difference, inclusion_by_readings
 from hloproof.claims.statements.statement import Point
 from hloproof.engines.door import Prove
@@ -190,7 +190,9 @@ class _Comparison:
         return Found(Verdict.UNKNOWN, reason=reason)
 
     def _differ_everywhere_the_same(self, n: int, others: list[int], name: str, other: str) -> Found | None:
-        """A difference where each provider holds one value in all its elements."""
+        """A difference where each provider holds one value in all its elements, which places of devices do not."""
+        if any(reads_other_places(self._maps[k]) for k in (n, *others)):
+            return None
         numbers = range(len(self._maps))
         view = ComparedMaps(self._maps, numbers, shared(self._maps, same_everywhere=True))
         outcome = self._prove(view.inclusion(n, others).obligation)

@@ -20,7 +20,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substitute
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import Direction, IndexingMap, RuntimeVariable, with_devices
+from hloproof.models.maps.indexing_map import READER, Direction, IndexingMap, RuntimeVariable, with_devices
 
 UNNAMED: Final = ";"
 """How the provider of a variable that names none begins, where one has to stand; its place in the list follows. No text
@@ -75,7 +75,7 @@ def shared(
     """The maps side by side. Steps between devices count as further results.
 
     With `same_everywhere` each provider holds one value in all its elements: a difference then is a difference, an
-    equality says nothing.
+    equality says nothing. Not for maps that `reads_other_places`.
     """
     names = Readings()
     shifting: dict[int, tuple[OpenReading, ...]] = {}
@@ -114,6 +114,15 @@ def shared(
 def _from_elsewhere(v: RuntimeVariable) -> bool:
     """What is read, or what says which element is read, lies on a device that steps lead to."""
     return v.index is not None and (v.index.replica is not None or any(map(_from_elsewhere, v.index.runtime)))
+
+
+def reads_other_places(m: IndexingMap) -> bool:
+    """Whether a map reads the place of another device: which it is follows from the device, so that the places may
+    not be thought of as one value."""
+    return any(
+        v.index is not None and ((v.provider == READER and _from_elsewhere(v)) or reads_other_places(v.index))
+        for v in m.runtime
+    )
 
 
 def _flat_piece(m: IndexingMap, n: int, direction: Direction) -> Piece:
@@ -183,9 +192,10 @@ class Readings:
 
     @property
     def elsewhere(self) -> bool:
-        """Two readings of one provider on other devices: whether they meet is not followed."""
+        """Two readings of one provider on other devices: whether they meet is not followed. Nor is which place another
+        device has."""
         providers = [r.provider for r in self.names if r.steps]
-        return any(sum(r.provider == p for r in self.names) > 1 for p in providers)
+        return any(p == READER or sum(r.provider == p for r in self.names) > 1 for p in providers)
 
     @staticmethod
     def clamped(name: str, interval: Interval, hull: Interval) -> Expr:
