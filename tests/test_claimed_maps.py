@@ -143,6 +143,50 @@ def test_a_position_may_be_a_variable_of_one_value(value: int, position: str, ve
     assert found.verdict.value == verdict, found.found.reason
 
 
+FROM_PART = (
+    "output-to-input 0 (d0){{rt0}} -> (d0 mod 2 + rt0 * 2), domain: d0 in [0, 7], rt0 in [0, 3]\n"
+    "    runtime variables:\n    rt0: reader{}\n"
+    "    replica id:\n    (d0){{rt0}} -> (d0 / 2), domain: d0 in [0, 7], rt0 in [0, 3]"
+)
+
+
+@pytest.mark.parametrize(
+    ("which", "verdict"),
+    [
+        ("", "proved"),
+        ("; (d0) -> (), domain: d0 in [0, 7]", "proved"),
+        ("; (d0) -> (), domain: d0 in [0, 7]; replica id: (d0) -> (3), domain: d0 in [0, 7]", "unknown"),
+        ("; (d0) -> (), domain: d0 in [0, 7]; replica id: (d0) -> (d0 / 2), domain: d0 in [0, 7]", "unknown"),
+        ("; (d0) -> (3), domain: d0 in [0, 7]", "unknown"),
+    ],
+)
+def test_the_place_of_another_device_is_not_the_readers_own(which: str, verdict: str) -> None:
+    """Which device it was, nobody looked at: elements that the first device never reads were proved to be its own."""
+    text = "x = f32[8] parameter(0)\nROOT r = f32[8] all-to-all(x), replica_groups={{0,1,2,3}}, dimensions={0}"
+    for how in (HOW, How(cross=True)):
+        found = checked(text, FROM_PART.format(which), header="HloModule m, replica_count=4", how=how)
+        assert found.verdict.value == verdict, found.found
+
+
+PERMUTED = """x = f32[8] parameter(0)
+a = f32[8] all-to-all(x), replica_groups={{0,1,2,3}}, dimensions={0}
+ROOT r = f32[8] collective-permute(a), source_target_pairs={{0,1},{1,2},{2,3},{3,0}}"""
+FROM_BEFORE = [
+    f"""output-to-input 0 (d0){{rt0}} -> (d0 mod 2 + {chunk}), domain: d0 in [0, 7], rt0 in [0, 3], rt0 in [{box}]
+    runtime variables:
+    rt0: reader
+    replica id:
+    (d0){{rt0}} -> ({place}, d0 / 2), domain: d0 in [0, 7], rt0 in [0, 3], rt0 in [{box}]"""
+    for chunk, box, place in (("6", "0, 0", "3"), ("rt0 * 2 - 2", "1, 3", "rt0 - 1"))
+]
+
+
+def test_the_place_of_the_device_that_is_read_is_not_any_number() -> None:
+    """Device 0 reads device 3, which has its fourth part: refuted by a device 3 at place 0."""
+    found = checked(PERMUTED, "follow", *FROM_BEFORE, header="HloModule m, replica_count=4")
+    assert found.verdict.value == "unknown", found.found
+
+
 # --- what is composed --------------------------------------------------------------------------------------------
 
 PARTS = (

@@ -42,8 +42,10 @@ TRIED: Final = 40
 
 def provider_operand(v: RuntimeVariable) -> tuple[int, bool] | None:
     """The operand number of `operand(n)`, and whether it is the vector of its sizes, `sizes(operand(n))`; None for the
-    reader's position. Raises NotModelled for any other provider."""
+    reader's position. Raises NotModelled for any other provider, and for the position of another device."""
     if v.provider == READER:
+        if v.index is not None and (v.index.results or v.index.replica is not None):
+            raise NotModelled("the place of another device")
         return None
     sized = array_of_sizes(v.provider or "")
     found = _OPERAND.fullmatch(v.provider or "" if sized is None else sized)
