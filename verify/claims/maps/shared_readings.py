@@ -119,10 +119,7 @@ def _from_elsewhere(v: RuntimeVariable) -> bool:
 def reads_other_places(m: IndexingMap) -> bool:
     """Whether a map reads the place of another device: which it is follows from the device, so that the places may
     not be thought of as one value."""
-    return any(
-        v.index is not None and ((v.provider == READER and _from_elsewhere(v)) or reads_other_places(v.index))
-        for v in m.runtime
-    )
+    return any(v.provider == READER and _from_elsewhere(v) for v in m.runtime)
 
 
 def _flat_piece(m: IndexingMap, n: int, direction: Direction) -> Piece:
