@@ -362,6 +362,7 @@ def of_computations(source: str) -> set[str]:
         (TWO_STEPS, "", "refuted"),
         (TWO_STEPS, '_collectives_group="a"', "proved"),
         (TWO_STEPS, '_collectives_group="a",b="1",b="2"', "unknown"),
+        (TWO_STEPS, 'b="1"', "refuted"),
         (OP, 'b="1",b="2"', "proved"),
     ],
 )

@@ -793,6 +793,27 @@ def test_what_is_twice_another_value_is_even() -> None:
     assert checked("c = s32[] constant(1)\n" + body.format("c"), "follow", even).verdict.value == "refuted"
 
 
+@pytest.mark.parametrize(
+    "made", ["k = s32[2] broadcast(i), dimensions={}", "m = s32[2] broadcast(i), dimensions={}\nk = s32[2] negate(m)"]
+)
+def test_what_is_one_element_many_times_is_one_value(made: str) -> None:
+    said = "output-to-input 0 (d0){rt0, rt1} -> (d0 + rt0 - rt1), domain: d0 in [0, 2], rt0 in [0, 1], rt1 in [0, 1]"
+    said += "\n    runtime variables:\n    rt0: k; (d0) -> (0), domain: d0 in [0, 2]"
+    said += "\n    rt1: k; (d0) -> (1), domain: d0 in [0, 2]"
+    body = f"x = f32[3] parameter(0)\ni = s32[] parameter(1)\n{made}\nROOT r = f32[3] negate(x)"
+    assert checked(body, "follow", said).verdict.value == "unknown"
+    other = "x = f32[3] parameter(0)\nk = s32[2] parameter(1)\nROOT r = f32[3] negate(x)"
+    assert checked(other, "follow", said).verdict.value == "refuted"
+
+
+def test_what_is_multiplied_may_not_be_any_number() -> None:
+    body = "x = f32[4] parameter(0)\ni = s32[] parameter(1)\nc = s32[] constant(2)\nj = s32[] {}(i, c)\n"
+    body += "ROOT r = f32[2] dynamic-slice(x, j), dynamic_slice_sizes={{2}}"
+    even = AT_NAMED.format("j", "2").replace("d0 + rt0", "d0 + (rt0 floordiv 2) * 2")
+    assert checked(body.format("multiply"), "follow", even).verdict.value == "unknown"
+    assert checked(body.format("subtract"), "follow", even).verdict.value == "refuted"
+
+
 ONE_CALL = "f { y = f32[8] parameter(0)\n j = s32[] parameter(1)\n k = s32[] negate(j)\n "
 ONE_CALL += "ROOT s = f32[2] dynamic-slice(y, k), dynamic_slice_sizes={2} }"
 

@@ -140,3 +140,27 @@ def test_only_reductions_are_computed() -> None:
     )
     assert verdict(summed, summed, ", replica_count=2") is Verdict.PROVED
     assert verdict(summed, "ROOT c = s32[3] constant({3, 7, 5})", ", replica_count=2") is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("where", ["ROOT r = s32[] add(a, b)", "a = s32[] parameter(0)"])
+def test_what_is_written_beside_the_operations_of_a_function_is_not_computed(where: str) -> None:
+    """Nobody knows what they then compute: with other words, with none, and beside the constant it was proved."""
+    body = entry_of("counted", "1, 2, 3")
+    silent, loud, other = (
+        said.replace(where, f"{where}, frontend_attributes={{{name}={{1}}}}")
+        for said, name in ((body, "inlineable"), (body, "foo"), (body, "bar"))
+    )
+    one = entry_of("", "").partition("ENTRY")[0] + "ENTRY e {\n ROOT r = s32[] constant(6)\n}\n"
+    assert found(body, one) == found(silent, one) == found(body, silent) == Verdict.PROVED
+    assert found(loud, loud) is Verdict.PROVED
+    for x, y in ((body, loud), (loud, body), (loud, other), (loud, one)):
+        assert found(x, y) is Verdict.UNKNOWN
+
+
+def entry_of(by: str, values: str) -> str:
+    body = function("counted", "s32[] add(a, b)", "s32")
+    return f"HloModule m\n{body}ENTRY e {{\n {reduce(values, by, '0', 's32')}\n}}\n"
+
+
+def found(before: str, after: str) -> Verdict:
+    return decide(parse_module(before), parse_module(after), "exact").verdict

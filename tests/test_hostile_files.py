@@ -34,6 +34,16 @@ def hloproof(folder: Path, *arguments: str, shell: str = "", stdin: bytes = b"")
     )
 
 
+IDENTITY = (
+    "map a\n  hlo\n    p = f32[4] parameter(0)\n    ROOT r = f32[4] negate(p)\n"
+    "  output-to-input {} (d0) -> (d0), domain: d0 in [0, 3]{}\n"
+)
+SUMMED = (
+    "HloModule m, replica_count=4\nf {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)"
+    "\n}}\nENTRY e {{\n  p = f32[4] parameter(0)\n"
+    "  ROOT r = f32[4] all-reduce(p), replica_groups=mesh['a'=4]{{{}}}, to_apply=f\n}}\n"
+)
+
 FILES = [
     ("m.map", b"", 2, "no entry in this file"),
     ("m.layout", b"", 2, "no entry in this file"),
@@ -54,6 +64,20 @@ FILES = [
     ("m.rules", b"rule a\n  for s in [l, u] => nothing\n  when s > 3\n", 2, "a condition is about the constants"),
     ("m.layout", f"layout a\n  shape f32[{MANY}]\n".encode(), 2, "64 bits"),
     ("m.rules", f"rule a\n  x * {MANY} => x\n".encode(), 2, ""),
+    ("m.layout", f"layout a\n  shape f32[4]{{0}}\n  padded {MANY}\n".encode(), 2, "a number of at most 1000 digits"),
+    ("m.layout", f"layout a\n  shape f32[4]{{0}}\n  position [1] = {MANY}\n".encode(), 2, "at most 1000 digits"),
+    ("m.map", IDENTITY.format(MANY, "").encode(), 2, "a number of at most 1000 digits"),
+    (
+        "m.map",
+        IDENTITY.format(0, f"\n    runtime variables: rt0: operand({MANY}); (d0) -> (0), domain: d0 in [0, 3]")
+        .replace(
+            "(d0) -> (d0), domain: d0 in [0, 3]", "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 3]", 1
+        )
+        .encode(),
+        3,
+        "a runtime variable with the provider",
+    ),
+    ("m.hlo", SUMMED.format(MANY).encode(), 2, "is not a valid axis name or index"),
     ("m.hlo", f"HloModule m\nENTRY e {{ ROOT c = s32[] constant({MANY}) }}".encode(), 2, ""),
     ("m.hlo", b"HloModule m\nENTRY e { ROOT c = s32[] constant(\xff) }", 2, "not UTF-8 text"),
 ]

@@ -185,6 +185,21 @@ def test_dimensions_of_a_product_are_named_once() -> None:
         run_module(parse_module(text), [A, [[1.0] * 3] * 3, [[1.0] * 4] * 2])
 
 
+@pytest.mark.parametrize(("b", "gives"), [("f32[5,4]{1,0}", "f32[2,5]"), ("f32[5,3]{1,0}", "f32[2,4]")])
+def test_a_product_is_along_dimensions_of_one_size_and_gives_what_is_left(b: str, gives: str) -> None:
+    """Numbers came of sizes that do not fit; so much as the elements went round."""
+    text = GEMM.format(
+        c="2,4", layout="1,0", target="__cublas$gemm", config='"alpha_real":1,"beta":0,', root="f32[2,4] copy(f)"
+    )
+    text = text.replace("f32[4,3]{1,0}", b).replace("(a, b, c)", "(a, b)").replace("(f32[2,4]{1,0}", f"({gives}{{1,0}}")
+    text = text.replace("  ROOT", f"  f = {gives} get-tuple-element(g), index=0\n  ROOT").replace(
+        "f32[2,4] copy", f"{gives} copy"
+    )
+    rows, columns = int(b[4]), int(b[6])
+    with pytest.raises(NotModelled, match="of these operands"):
+        run_module(parse_module(text), [A, [[1.0] * columns] * rows, [[1.0] * 4] * 2])
+
+
 def test_a_bias_needs_a_dimension() -> None:
     text = GEMM.format(
         c="",

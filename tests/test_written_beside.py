@@ -555,6 +555,8 @@ PAIRS = '_xla_send_recv_source_target_pairs="{{0,1}}"'
         (f'{PAIRS},b="1",b="1"', False),
         (PAIRS.replace("{{0", "\\x7b{0"), False),
         (PAIRS.replace("1}}", "1}"), False),
+        (PAIRS.replace("1}}", "1},}"), False),
+        (PAIRS.replace("1}}", "1" * 5000 + "}}"), False),
     ],
 )
 def test_who_sends_to_whom_is_not_made_up_where_it_cannot_be_read(said: str, known: bool) -> None:
@@ -778,3 +780,32 @@ def test_an_end_says_nothing_of_who_takes_part_that_its_start_does_not(opcode: s
     assert decide(plain, parse_module(summed_in_flight(said, opcode)), "exact").verdict == "unknown"
     for silent in (", replica_groups={{0,1},{2,3}}", ", use_global_device_ids=false"):
         assert decide(plain, parse_module(summed_in_flight(silent, opcode)), "exact").verdict == "proved"
+
+
+def configured(config: str) -> str:
+    return entry("p = f32[4] parameter(0)", f"ROOT r = f32[4] negate(p), backend_config={config}")
+
+
+def compared(before: str, after: str) -> str:
+    return decide(parse_module(before), parse_module(after)).verdict.value
+
+
+@pytest.mark.parametrize("around", ["[{}]", '{{"foo":{}}}'])
+@pytest.mark.parametrize("times", [99, 100, 500, 700, 5000])
+def test_configurations_in_configurations_are_compared_by_their_letters(around: str, times: int) -> None:
+    """From some hundreds on it was an error of Python's."""
+    said = "1"
+    for _ in range(times - 1):
+        said = around.format(said)
+    one, two = (configured(f'{{"foo":{said.replace("1", inner)}}}') for inner in ("1", "2"))
+    assert compared(one, one) == "proved"
+    assert compared(one, two) == "unknown"
+    assert list(beside(parse_module(one).entry.root))
+
+
+def test_the_order_of_a_list_in_a_configuration_counts_and_that_of_its_names_does_not() -> None:
+    one, two, three = (
+        configured(f'{{"foo":{said}}}') for said in ('{"a":[1,2],"b":3}', '{"b":3,"a":[1,2]}', '{"a":[2,1],"b":3}')
+    )
+    assert compared(one, two) == "proved"
+    assert compared(one, three) == "unknown"

@@ -217,12 +217,15 @@ class UnknownInside:
 
 
 def configuration(value: AttributeValue) -> dict[str, Any] | None:
-    """The object that a `backend_config` holds, of which each name is given once; None for anything else."""
+    """The object that a `backend_config` holds, of which each name is given once; None for anything else, and where
+    brackets stand too deep in one another."""
     text = _text(value)
     if isinstance(value, Quoted):
         text = text.replace('\\"', '"')
         if "\\" in text:  # of the quoted text, or of a string in it
             return None
+    if _depth(text) > _DEEPEST:
+        return None
     for strict in (text, _BARE_NAME.sub(lambda m: m[0] if m[1] is None else f'"{m[1]}"', text)):
         try:
             found = json.loads(strict, object_pairs_hook=_once, parse_int=_whole, parse_float=_Number)
@@ -230,6 +233,20 @@ def configuration(value: AttributeValue) -> dict[str, Any] | None:
             continue
         return found if isinstance(found, dict) else None
     return None
+
+
+_DEEPEST: Final = 100
+"""Brackets in brackets; configurations have less than ten."""
+_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*"|([\[{])|([\]}])', re.DOTALL)
+
+
+def _depth(text: str) -> int:
+    """How many brackets at most are open at once, outside of strings."""
+    depth = deepest = 0
+    for found in _BRACKET.finditer(text):
+        depth += (found[1] is not None) - (found[2] is not None)
+        deepest = max(deepest, depth)
+    return deepest
 
 
 _BARE_NAME: Final = re.compile(r'"(?:[^"\\]|\\.)*"|([A-Za-z_]\w*)(?=\s*:)', re.ASCII | re.DOTALL)
@@ -423,6 +440,19 @@ def frontend_entries(text: str) -> dict[str, str] | None:
     except InputError:
         return None
     return out if scanner.at_end() else None
+
+
+BETWEEN_DEVICES: Final = "_xla_send_recv_source_target_pairs"
+"""The attribute of a send or recv that says between which devices it is."""
+_DEVICES: Final = re.compile(r"\{\s*([0-9]{1,18})\s*,\s*([0-9]{1,18})\s*\}")
+_LIST_OF_DEVICES: Final = re.compile(rf"\s*\{{\s*(?:{_DEVICES.pattern}(?:\s*,\s*{_DEVICES.pattern})*)?\s*\}}\s*")
+
+
+def device_pairs(text: str) -> tuple[tuple[int, int], ...] | None:
+    """Which device sends to which, as `{{0,1},{1,0}}` says; None for any other text."""
+    if _LIST_OF_DEVICES.fullmatch(text) is None:
+        return None
+    return tuple((int(a), int(b)) for a, b in _DEVICES.findall(text))
 
 
 @lru_cache(maxsize=1 << 12)

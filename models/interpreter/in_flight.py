@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import DevicePairs, Word
-from hloproof.models.hlo.beside import frontend_entries
+from hloproof.models.hlo.beside import BETWEEN_DEVICES, device_pairs, frontend_entries
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape
 from hloproof.models.interpreter.step import Step
 from hloproof.models.interpreter.value import InFlight, Value, filled
-
-_SAID_OF_DEVICES: Final = "_xla_send_recv_source_target_pairs"
-_PAIRS: Final = re.compile(r"\s*\{((?:\s*\{\s*\d+\s*,\s*\d+\s*\}\s*,?)*)\s*\}\s*")
-_PAIR: Final = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
 
 
 def source_device(i: Instruction, device: int) -> int | None:
@@ -29,12 +22,12 @@ def source_device(i: Instruction, device: int) -> int | None:
         said = frontend_entries(attributes.text) if isinstance(attributes, Word) else {}
         if said is None:
             raise NotModelled(f"what is written beside {i.name}, which is no list of names, each given once")
-        if _SAID_OF_DEVICES not in said:
+        if BETWEEN_DEVICES not in said:
             return None
-        found = _PAIRS.fullmatch(said[_SAID_OF_DEVICES])
+        found = device_pairs(said[BETWEEN_DEVICES])
         if found is None:
             raise NotModelled(f"between which devices {i.name} is")
-        named = [(int(s), int(t)) for s, t in _PAIR.findall(found.group(1))]
+        named = list(found)
     return next((s for s, t in named if t == device), -1)
 
 

@@ -28,6 +28,17 @@ _COMMENT: Final = re.compile(
     r"""|(?:^|(?<=\s))\#(?!\(|[A-Za-z_]\w*\.[\w.]+<).*$"""
 )
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
+_LONGEST: Final = 1000
+"""Digits of a number."""
+
+
+def number_of(text: str, what: str = "a number") -> int:
+    """A number that is not negative. Raises ValueError."""
+    if not text.strip().isdecimal():
+        raise ValueError(f"expected {what}, found {text.strip()!r}")
+    if len(text.strip()) > _LONGEST:
+        raise ValueError(f"expected {what} of at most {_LONGEST} digits")
+    return int(text)
 
 
 Expectation = Literal["proved", "refuted", "error"]

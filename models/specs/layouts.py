@@ -11,7 +11,7 @@ from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.hlo.text.shapes import parse_shape
 from hloproof.models.maps.indexing_map import IndexingMap
 from hloproof.models.maps.text import parse_map
-from hloproof.models.specs.entries import Entry, Expectation, folded_text, parse_entries, read_expectation
+from hloproof.models.specs.entries import Entry, Expectation, folded_text, number_of, parse_entries, read_expectation
 
 NUMBERS: Final = ("padded", "padding", "element-bits", "data-bytes", "bytes", "xla-bytes", "parts")
 """Clauses that say one number."""
@@ -93,7 +93,7 @@ def _spec(entry: Entry) -> LayoutSpec:
         entry.column,
         shape,
         problem,
-        tuple((w, c.read(_number)) for w in NUMBERS if (c := entry.one(w)) is not None),
+        tuple((w, c.read(number_of)) for w in NUMBERS if (c := entry.one(w)) is not None),
         tuple((w, c.read(_sizes)) for w in SIZES if (c := entry.one(w)) is not None),
         tuple(c.read(_place) for c in entry.all("position")),
         None if table is None else table.read(_table),
@@ -116,14 +116,8 @@ def _array(text: str) -> ArrayShape:
     return shape
 
 
-def _number(text: str) -> int:
-    if not text.strip().isdecimal():
-        raise ValueError(f"expected a number, found {text.strip()!r}")
-    return int(text)
-
-
 def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(_number(e) for e in text.split(",")) if text.strip() else ()
+    return tuple(number_of(e) for e in text.split(",")) if text.strip() else ()
 
 
 def _sizes(text: str) -> tuple[int, ...]:
@@ -136,15 +130,15 @@ def _place(text: str) -> tuple[tuple[int, ...], int]:
     m = _PLACE.fullmatch(text)
     if m is None:
         raise ValueError("expected an index and a number, such as [2,3] = 17")
-    return _numbers(m[1]), int(m[2])
+    return _numbers(m[1]), number_of(m[2])
 
 
 def _held(text: str) -> tuple[int, tuple[int, ...] | None]:
     m = _AT.fullmatch(text)
     if m is None:
         raise ValueError("expected a position and what lies there, such as 17 = [2,3] or 9 = padding")
-    return int(m[1]), None if m[3] else _numbers(m[2])
+    return number_of(m[1]), None if m[3] else _numbers(m[2])
 
 
 def _table(text: str) -> tuple[int, ...]:
-    return tuple(_number(e) for e in text.split())
+    return tuple(number_of(e) for e in text.split())

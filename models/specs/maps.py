@@ -12,7 +12,7 @@ from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.maps.indexing_map import Direction, IndexingMap
 from hloproof.models.maps.text import parse_map
-from hloproof.models.specs.entries import Entry, Expectation, folded_text, parse_entries, read_expectation
+from hloproof.models.specs.entries import Entry, Expectation, folded_text, number_of, parse_entries, read_expectation
 
 Equality = Literal["pointwise", "relational"]
 DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
@@ -142,9 +142,7 @@ def _module(text: str) -> Module:
 
 
 def _output(text: str) -> int:
-    if not text.strip().isdecimal():
-        raise ValueError(f"expected the number of an output, found {text.strip()!r}")
-    return int(text)
+    return number_of(text, "the number of an output")
 
 
 def _numbered_map(text: str) -> tuple[int, tuple[IndexingMap, ...]]:
@@ -153,5 +151,5 @@ def _numbered_map(text: str) -> tuple[int, tuple[IndexingMap, ...]]:
     if m is None:
         raise ValueError("expected the number of an operand and a map")
     if text[m.end() :].strip() == "nothing":
-        return int(m[1]), ()
-    return int(m[1]), (parse_map(" " * len(m[1]) + text[len(m[1]) :]),)
+        return number_of(m[1]), ()
+    return number_of(m[1]), (parse_map(" " * len(m[1]) + text[len(m[1]) :]),)

@@ -18,6 +18,7 @@ from hloproof.equivalence.reductions import is_neutral
 from hloproof.equivalence.terms import from_value
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, ComputationRef
+from hloproof.models.hlo.beside import unknown_beside
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import SCALAR
 from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
@@ -81,6 +82,8 @@ class ConstantFolds:
             return None
         body = _called(module, i)
         if body is None or not _in_any_order(body, operands[0].type):
+            return None
+        if any(unknown_beside(k) for k in body.instructions):  # which may change what it computes
             return None
         values = [self._value(o) for o in operands]
         arrays = [v for v in values if v is not None]

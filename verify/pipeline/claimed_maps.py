@@ -49,7 +49,6 @@ from hloproof.pipeline.run_time_sizes import dynamic_dimensions, require_one_for
 from hloproof.queries.indexing import answer, find_instruction
 from hloproof.results.verdict import Found, Verdict
 
-_OPERAND: Final = re.compile(r"operand\(\d+\)")
 _CONSTANT: Final = re.compile(r"constant\(")
 _INPUT: Final = re.compile(r"parameter\(\d+\)|sizes\(parameter\(\d+\)\)")
 _EACH_ONCE: Final = frozenset(
@@ -209,7 +208,7 @@ def _by_operand(m: IndexingMap, computation: Computation, instruction: Instructi
         sized = array_of_sizes(v.provider or "")
         if sized is not None and left.get(sized):
             v = replace(v, provider=sizes_of(f"operand({left[sized][0]})"))
-        elif v.provider is not None and not _OPERAND.fullmatch(v.provider) and left.get(v.provider):
+        elif v.provider is not None and operand_number(v.provider) is None and left.get(v.provider):
             numbers = left[v.provider]
             v = replace(v, provider=f"operand({numbers.pop(0) if len(numbers) > 1 else numbers[0]})")
         runtime.append(_of_one_element(v, m, computation, instruction))
@@ -219,10 +218,8 @@ def _by_operand(m: IndexingMap, computation: Computation, instruction: Instructi
 def _of_one_element(
     v: RuntimeVariable, m: IndexingMap, computation: Computation, instruction: Instruction
 ) -> RuntimeVariable:
-    if v.index is not None or v.provider is None or not _OPERAND.fullmatch(v.provider):
-        return v
-    number = int(v.provider.removeprefix("operand(").removesuffix(")"))
-    if number >= len(instruction.operands):
+    number = operand_number(v.provider or "")
+    if v.index is not None or number is None or number >= len(instruction.operands):
         return v
     shape = computation.by_name[instruction.operands[number]].shape
     if not isinstance(shape, ArrayShape) or shape.rank:

@@ -145,7 +145,7 @@ def _mesh_groups(scanner: Scanner) -> tuple[tuple[int, ...], ...]:
         name = _axis(scanner)
         if name in names:
             axis = names.index(name)
-        elif name.isdigit() and int(name) < len(names):
+        elif name.isdecimal() and len(name) < 19 and int(name) < len(names):
             axis = int(name)
         else:
             raise scanner.error(f"'{name}' is not a valid axis name or index; the axes are {', '.join(names)}", at)

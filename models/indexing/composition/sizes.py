@@ -37,7 +37,7 @@ def operand_number(provider: str, word: str = "operand") -> int | None:
     """n of `operand(n)`, or of another word; None for any other text."""
     if provider.startswith(word + "(") and provider.endswith(")"):
         digits = provider[len(word) + 1 : -1]
-        return int(digits) if digits.isdecimal() else None
+        return int(digits) if digits.isdecimal() and len(digits) < 19 else None
     return None
 
 

@@ -4,7 +4,6 @@ ends."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from hloproof.claims.asynchronous.device_choices import Choices
 from hloproof.models.dataflow.async_chain import MAIN_THREAD, AsyncChains, text_of
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.beside import unknown_beside
+from hloproof.models.hlo.beside import BETWEEN_DEVICES, device_pairs, unknown_beside
 from hloproof.models.hlo.between_devices import not_known, part_of, parting, said_of_transfer
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ShapeIndex
@@ -31,16 +30,13 @@ _EXCHANGES: Final = parting("all", "first")
 _HANDED_ON: Final = frozenset({"opt-barrier", "copy", "add-dependency"})
 """Not through a domain, where another sharding begins: what devices do there is not said."""
 _MOST_EVENTS: Final = 5000
-_SAID_OF_DEVICES: Final = "_xla_send_recv_source_target_pairs"
-_PAIR: Final = re.compile(r"\{\s*(\d+)\s*,\s*(\d+)\s*\}")
-_PAIRS: Final = re.compile(rf"\s*\{{\s*(?:{_PAIR.pattern}(?:\s*,\s*{_PAIR.pattern})*)?\s*\}}\s*")
 _OF_STREAMS: Final = "_xla_send_recv_pipeline"
 """Says on which stream a transfer runs: on the second where it is 1."""
 
 
 def names_devices(i: Instruction) -> bool:
     """A send or recv that says between which devices."""
-    return i.opcode in TRANSFERS and _SAID_OF_DEVICES in (text_of(i, "frontend_attributes") or "")
+    return i.opcode in TRANSFERS and BETWEEN_DEVICES in (text_of(i, "frontend_attributes") or "")
 
 
 def source_target_pairs(i: Instruction) -> Pairs:
@@ -49,13 +45,13 @@ def source_target_pairs(i: Instruction) -> Pairs:
     if i.attributes.flag("is_host_transfer") and not names_devices(i):
         return ()
     said = said_of_transfer(i)
-    more = next((name for name in said if name not in (_SAID_OF_DEVICES, _OF_STREAMS)), None)
+    more = next((name for name in said if name not in (BETWEEN_DEVICES, _OF_STREAMS)), None)
     if more is not None:
         raise NotModelled(f"what {more} says of {i.name}")
-    pairs = said.get(_SAID_OF_DEVICES)
-    if i.attributes.flag("is_host_transfer") or pairs is None or not _PAIRS.fullmatch(pairs):
+    pairs = device_pairs(said.get(BETWEEN_DEVICES, ""))
+    if i.attributes.flag("is_host_transfer") or pairs is None:
         raise NotModelled(f"between which devices {i.name} is")
-    return tuple((int(a), int(b)) for a, b in _PAIR.findall(pairs))
+    return pairs
 
 
 def _stream(i: Instruction) -> str:

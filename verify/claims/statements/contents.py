@@ -6,7 +6,6 @@ is evaluated.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice, product
@@ -20,6 +19,7 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substitute
 from hloproof.models.expressions.interval import Interval
+from hloproof.models.indexing.composition.sizes import operand_number
 from hloproof.models.maps.indexing_map import (
     READER,
     Constraint,
@@ -34,8 +34,6 @@ RuntimeElement = tuple[int, bool, tuple[int, ...]]
 """An operand, whether its sizes are meant, and coordinates."""
 Contents = Mapping[RuntimeElement, int]
 
-_OPERAND: Final = re.compile(r"operand\((\d+)\)")
-
 TRIED: Final = 40
 """Points of a map that are looked at for a difference."""
 
@@ -48,10 +46,10 @@ def provider_operand(v: RuntimeVariable) -> tuple[int, bool] | None:
             raise NotModelled("the place of another device")
         return None
     sized = array_of_sizes(v.provider or "")
-    found = _OPERAND.fullmatch(v.provider or "" if sized is None else sized)
-    if found is None or v.index is None:
+    number = operand_number(v.provider or "" if sized is None else sized)
+    if number is None or v.index is None:
         raise NotModelled(f"a runtime variable with the provider {v.provider!r}")
-    return int(found.group(1)), sized is not None
+    return number, sized is not None
 
 
 def of_positions(m: IndexingMap, group_size: int) -> IndexingMap:
