@@ -879,7 +879,7 @@ OF_WHOLE_LINES = (
 
 @pytest.mark.parametrize(
     ("element", "last", "verdict"),
-    [("1", 0, "proved"), ("0", 0, "proved"), ("2", 0, "refuted"), ("1", 1, "refuted"), ("0", 1, "refuted")],
+    [("1", 0, "proved"), ("0", 0, "proved"), ("2", 0, "refuted"), ("1", 1, "refuted"), ("0", 1, "unknown")],
 )
 def test_what_is_cut_to_one_value_may_be_read_anywhere(element: str, last: int, verdict: str) -> None:
     """A slice of the whole dimension starts at 0 whatever the indices hold; but there has to be such an element."""
@@ -906,3 +906,100 @@ def test_a_body_may_hand_nothing_from_slice_to_slice(first: str, said: str, verd
         bodies=body,
     )
     assert found.verdict == verdict
+
+
+# --- what is read at run time has to be there ---------------------------------------------------------------------
+
+SLICED_BY = (
+    "x = f32[6] parameter(0)\ni = s32[] parameter(1)\nROOT r = f32[4] dynamic-slice(x, i), dynamic_slice_sizes={4}"
+)
+READ_TWICE = (
+    "output-to-input 0 (d0){{rt0, rt1}} -> ({0}), domain: d0 in [0, 3], rt0 in [{1}], rt1 in [{2}]\n"
+    "    runtime variables:\n    rt0: parameter(1); (d0) -> (), domain: d0 in [0, 3]\n"
+    "    rt1: parameter(1); (d0) -> (), domain: d0 in [0, 3]"
+)
+
+
+@pytest.mark.parametrize(
+    ("result", "one", "two", "verdict"),
+    [
+        ("d0 + rt0", "0, 2", "0, 2", "proved"),
+        ("d0 + rt0", "0, 2", "0, 1", "unknown"),
+        ("d0 + max(rt0, rt1)", "0, 2", "0, 1", "unknown"),
+        ("d0 + rt0 + rt1 - 1", "0, 1", "1, 2", "unknown"),
+        ("d0 + rt0", "0, 1", "0, 1", "refuted"),
+    ],
+)
+def test_one_element_may_be_cut_to_two_intervals(result: str, one: str, two: str, verdict: str) -> None:
+    """The narrower one was taken for what the operation reads as well."""
+    said = READ_TWICE.format(result, one, two)
+    for how in (HOW, How(cross=True)):
+        assert checked(SLICED_BY, said, how=how).verdict.value == verdict
+    assert checked(SLICED_BY, "follow", said).verdict.value == ("refuted" if verdict == "refuted" else "proved")
+
+
+@pytest.mark.parametrize(
+    ("read", "verdict"),
+    [
+        ("parameter(1); (d0) -> (1), domain: d0 in [0, 2]", "proved"),
+        ("parameter(1); (d0) -> (d0 floordiv 2), domain: d0 in [0, 2]", "proved"),
+        ("parameter(1); (d0) -> (2), domain: d0 in [0, 2]", "unknown"),
+        ("parameter(1); (d0) -> (-1), domain: d0 in [0, 2]", "unknown"),
+        ("parameter(1); (d0) -> (d0), domain: d0 in [0, 2]", "unknown"),
+        ("parameter(1); (d0) -> (0, 0), domain: d0 in [0, 2]", "unknown"),
+        ("parameter(7); (d0) -> (0), domain: d0 in [0, 2]", "unknown"),
+        ("nosuch; (d0) -> (0), domain: d0 in [0, 2]", "unknown"),
+        ("sizes(x); (d0) -> (1), domain: d0 in [0, 2]", "proved"),
+        ("sizes(x); (d0) -> (2), domain: d0 in [0, 2]", "unknown"),
+    ],
+)
+def test_what_is_followed_reads_elements_that_there_are(read: str, verdict: str) -> None:
+    said = (
+        OF_WHOLE_LINES.format("1", 0).partition("    rt1")[0].replace("operand(1)", "parameter(1)") + f"    rt1: {read}"
+    )
+    found = checked(WHOLE_LINES, "follow", said)
+    assert found.verdict.value == verdict, found.found
+
+
+@pytest.mark.parametrize(
+    ("at", "verdict"), [("0", "proved"), ("d0 floordiv 4", "unknown"), ("d0 - d0", "unknown"), ("d0 * 0", "unknown")]
+)
+@pytest.mark.parametrize("how", ["follow", "output 0"])
+def test_each_size_of_an_array_has_a_value_of_its_own(at: str, verdict: str, how: str) -> None:
+    """One that no number names was thought of as any."""
+    said = (
+        "output-to-input 0 (d0){rt0} -> (d0 + rt0 - 4), domain: d0 in [0, 3], rt0 in [0, 9]\n    runtime variables:\n"
+    )
+    said += f"    rt0: sizes(parameter(0)); (d0) -> ({at}), domain: d0 in [0, 3]"
+    found = checked("x = f32[4] parameter(0)\nROOT r = f32[4] negate(x)", how, said)
+    assert found.verdict.value == verdict, found.found
+
+
+@pytest.mark.parametrize(("number", "verdict"), [("1", "proved"), ("01", "unknown"), ("\u0661", "unknown")])
+def test_a_parameter_is_called_as_it_is_printed(number: str, verdict: str) -> None:
+    body = (
+        "x = f32[8] parameter(0)\ni = s32[] parameter(1)\nROOT r = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}"
+    )
+    assert checked(body, "follow", AT_NAMED.format(f"parameter({number})", "6")).verdict.value == verdict
+
+
+@pytest.mark.parametrize("caller", ["fusion(p, three), kind=kLoop, calls=f", "call(p, three), to_apply=f"])
+def test_a_computation_that_is_called_is_not_given_all_there_is(caller: str) -> None:
+    """It is given 3 and nothing else."""
+    body = "f { x = f32[10] parameter(0)\n k = s32[] parameter(1)\n "
+    body += "ROOT ds = f32[2] dynamic-slice(x, k), dynamic_slice_sizes={2} }"
+    given = f"p = f32[10] parameter(0)\nthree = s32[] constant(3)\nROOT w = f32[2] {caller}"
+    said = "output-to-input 0 (d0) -> (d0 + 3), domain: d0 in [0, 1]"
+    assert checked(given, "instruction ds", "follow", said, bodies=body).verdict.value == "unknown"
+    own = "output-to-input 0 (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 1], rt0 in [0, 8]\n    runtime variables:\n"
+    own += "    rt0: parameter(1); (d0) -> (), domain: d0 in [0, 1]"
+    assert checked(given, "instruction ds", "follow", own, bodies=body).verdict.value == "proved"
+
+
+def test_a_map_of_one_operation_takes_one_step() -> None:
+    found = checked(
+        f"x = f32[2] parameter(0)\nROOT r = f32[2] {BROADCAST}",
+        FIRST.replace("(0)", "()"),
+        header="HloModule m, replica_count=2",
+    )
+    assert "does not take one step" in (found.found.reason or "")

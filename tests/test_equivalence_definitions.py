@@ -12,6 +12,7 @@ import pytest
 from test_equivalence_elements import ADD, OPERATIONS, OVERWRITE, form, nested
 
 from hloproof.definitions import define
+from hloproof.equivalence import decide
 from hloproof.equivalence.elements import unfold
 from hloproof.equivalence.indices import constant
 from hloproof.equivalence.reading import GraphReader
@@ -112,3 +113,23 @@ def test_an_element_reads_what_the_definition_says(name: str) -> None:
             for x, times in stated(op, k, at, inputs).items():
                 want[numbers[k] or 0, x] += times
         assert {key: n for key, n in seen.items() if key[0] in {numbers[k] for k in told}} == dict(want), at
+
+
+NORMAL = """HloModule m
+ENTRY e {{
+  x = f32[2,3] parameter(0)
+  s = f32[3] parameter(1)
+  o = f32[3] parameter(2)
+  m = f32[3] parameter(3)
+  v = f32[3] parameter(4)
+  ROOT r = f32[2,3] batch-norm-inference(x, s, o, m, v), epsilon={}, feature_index=1
+}}
+"""
+
+
+@pytest.mark.parametrize(("one", "two", "same"), [("0", "-0", False), ("0", "0.0", True), ("1e-3", "0.001", True)])
+def test_zero_and_negative_zero_are_two_numbers_of_an_attribute(one: str, two: str, same: bool) -> None:
+    """A variance of -0 has 0 or -0 with them, and the root of its reciprocal another sign."""
+    before, after = (parse_module(NORMAL.format(e)) for e in (one, two))
+    found = decide(before, after, "exact")
+    assert (found.verdict.value == "proved") == same

@@ -163,6 +163,30 @@ def test_numbers_of_a_product_that_are_none_are_not_run(right: str, wrong: str, 
         run_module(parse_module(text.replace(right, wrong)), given)
 
 
+def test_a_summand_of_as_many_elements_is_of_another_size() -> None:
+    text = GEMM.format(c="4,2", layout="1,0", target="__cublas$gemm", config='"alpha_real":1,"beta":1,', root=FIRST)
+    with pytest.raises(NotModelled, match="another size"):
+        run_module(parse_module(text), [A, BB, [[1.0] * 2] * 4])
+
+
+BATCHED = """HloModule m
+
+ENTRY e {
+  a = f32[2,1,2] parameter(0)
+  b = f32[2,2,3] parameter(1)
+  g = (f32[2,1,3], s8[8]) custom-call(a, b), custom_call_target="__cublas$gemm", backend_config={"gemm_backend_config":{"alpha_real":1,"alpha_imag":0,"beta":0,"dot_dimension_numbers":{"lhs_contracting_dimensions":["2"],"rhs_contracting_dimensions":["1"],"lhs_batch_dimensions":["0"],"rhs_batch_dimensions":["0"]}}}
+  ROOT r = f32[2,1,3] get-tuple-element(g), index=0
+}
+"""  # noqa: E501
+
+
+def test_products_in_a_batch() -> None:
+    a, b = [[[1.0, 2.0]], [[3.0, 4.0]]], [[[1.0, 0.0, 2.0], [0.0, 1.0, 3.0]], [[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]]]
+    assert run_module(parse_module(BATCHED), [a, b]) == [[[1.0, 2.0, 8.0]], [[3.0, 7.0, 4.0]]]
+    with pytest.raises(NotModelled, match="of these operands"):
+        run_module(parse_module(BATCHED.replace("f32[2,1,3]", "f32[1,3,2]")), [a, b])
+
+
 @pytest.mark.parametrize("rows", [1, 3])
 def test_what_is_added_to_a_product_is_of_its_size(rows: int) -> None:
     text = GEMM.format(

@@ -247,3 +247,11 @@ def test_what_has_no_value_lies_in_nothing(other: str) -> None:
         with pytest.raises(hloproof.InputError, match="division by zero"):
             hloproof.included(*maps)
     assert hloproof.included(WITHOUT_A_VALUE.format(1), "(d0) -> (d0), domain: d0 in [0, 3]")
+
+
+def test_what_reads_nothing_lies_in_nothing_known() -> None:
+    read = "(d0){rt0} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 5]\nruntime variables: rt0: parameter(1); "
+    other = read + "(d0, d1) -> (d0), domain: d0 in [0, 1], d1 in [0, 3]"
+    fine = read + "(d0) -> (d0), domain: d0 in [0, 3]"
+    assert hloproof.included(other, other).verdict.value == "unknown"
+    assert hloproof.included(fine, fine).verdict.value == "proved"

@@ -30,7 +30,7 @@ from hloproof.models.errors import InputError
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import READER, IndexingMap, RuntimeVariable, rt
-from hloproof.models.maps.text import parse_map
+from hloproof.models.maps.text import parse_map, print_map
 from hloproof.models.specs.maps import Equality
 from hloproof.results.verdict import Found, Verdict
 
@@ -408,3 +408,70 @@ def test_nor_by_way_of_a_reading() -> None:
     one, two = parse_map(text), parse_map(text.replace("(a), domain", "(3), domain"))
     assert rewrite(one, two, "relational").verdict is Verdict.UNKNOWN
     assert not deduplicate([one, two]).apart
+
+
+@pytest.mark.parametrize(
+    ("provider", "verdict"),
+    [("reader", "proved"), ("sizes(p); (d0) -> (0), domain: d0 in [0, 3]", "proved"),
+     ("p; (d0) -> (0), domain: d0 in [0, 3]", "refuted")],
+)  # fmt: skip
+@pytest.mark.parametrize(("box", "value"), [("[-2, 0]", "d0 + rt0"), ("[-2, 3]", "d0 + rt0 - max(rt0, 0)")])
+def test_places_and_sizes_are_no_negative_numbers(provider: str, verdict: str, box: str, value: str) -> None:
+    one = parse_map(f"(d0){{rt0}} -> ({value}), domain: d0 in [0, 3], rt0 in {box}\nruntime variables: rt0: {provider}")
+    two = parse_map("(d0) -> (d0), domain: d0 in [0, 3]")
+    for x, y in ((one, two), (two, one)):
+        assert rewrite(x, y).verdict.value == verdict
+    assert rewrite(one, replace(one, results=two.results), "pointwise").verdict.value == verdict
+    assert len(deduplicate([one, two]).kept) == (1 if verdict == "proved" else 2)
+
+
+def test_the_places_of_two_devices_are_no_difference_of_maps_of_their_own() -> None:
+    """The place of the other of two devices, and 1 less the own."""
+    own = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 1]\nruntime variables: rt0: reader"
+    other = "(d0){rt0} -> (d0 + 1 - rt0), domain: d0 in [0, 3], rt0 in [0, 1]\nruntime variables: rt0: reader; "
+    other += "(d0){a} -> (), domain: d0 in [0, 3], a in [0, 1]; replica id: (d0){a} -> (1 - a), domain: d0 in [0, 3], "
+    other += "a in [0, 1]; reading {a = reader}"
+    for maps in ((own, other), (other, own)):
+        assert not deduplicate([parse_map(m) for m in maps], devices=2).apart
+
+
+def test_whether_two_readings_of_other_devices_have_a_value_is_not_known() -> None:
+    """Both are one element of one device, so that the reading has a point."""
+    text = "(d0){rt0} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 9]\nruntime variables: rt0: parameter(1); "
+    text += "(d0){a, b} -> (a), domain: d0 in [0, 3], a in [0, 3], b in [0, 3], a - b in [0, 0]; reading {"
+    text += ", ".join(
+        f"{n} = parameter(2); (d0) -> (0), domain: d0 in [0, 3]; replica id: (d0) -> ({step}), domain: d0 in [0, 3]"
+        for n, step in (("a", "d0"), ("b", "2 * d0 - d0"))
+    )
+    assert rewrite(parse_map(text + "}"), parse_map(text + "}")).verdict is Verdict.UNKNOWN
+
+
+def test_constants_on_one_side_alone_hold_no_other_contents() -> None:
+    one = "(d0) -> (1), domain: d0 in [0, 1]"
+    two = "(d0){rt0} -> (rt0), domain: d0 in [0, 1], rt0 in [0, 9]\n"
+    two += "runtime variables: rt0: {}; (d0) -> (d0), domain: d0 in [0, 1]"
+    for provider, verdict in (("constant({1,1})", "unknown"), ("p", "refuted")):
+        maps = parse_map(one), parse_map(two.replace("{}", provider))
+        assert rewrite(*maps).verdict.value == rewrite(*maps[::-1]).verdict.value == verdict
+
+
+@pytest.mark.parametrize(
+    "steps", ["(d1) -> (d1), domain: d1 in [0, 3]", "(d1, d0) -> (d1), domain: d1 in [0, 3], d0 in [0, 3]"]
+)
+@pytest.mark.parametrize(
+    "place",
+    [
+        "replica id:\n",
+        "runtime variables:\nrt0: p; ",
+        "runtime variables:\nrt0: p; (d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 3]; replica id: ",
+    ],
+)
+def test_the_variables_of_a_map_inside_stand_in_the_order_of_the_map_around(steps: str, place: str) -> None:
+    """They are taken by their places, whatever they are called: `(d1)` was d0."""
+    around = "(d0, d1){rt0} -> (d0 + rt0), domain: d0 in [0, 3], d1 in [0, 3], rt0 in [0, 3]\n"
+    with pytest.raises(InputError, match="in the order of the map around, not 'd1' here"):
+        parse_map(around + place + steps)
+    right = steps.replace("(d1, d0)", "(d0, d1)").replace("(d1) -> (d1), domain: d1", "(d0) -> (d0), domain: d0")
+    found = parse_map(around + place + right)
+    named = parse_map(print_map(found).replace("d0", "x").replace("d1", "y"))
+    assert named == found and parse_map(print_map(named)) == found

@@ -25,15 +25,19 @@ from hloproof.models.hlo.beside import (
     UnknownInside,
     beside,
     configuration,
+    device_pairs,
     frontend_entries,
     kind_of,
     rows_of,
+    unknown_in,
 )
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.opcodes import OPCODES
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.interpreter.in_flight import source_device
+from hloproof.queries.equivalence import compare
+from hloproof.results.verdict import Verdict
 
 CORPUS = Path(__file__).parents[1].parent / "shared" / "corpus"
 FOO = 'frontend_attributes={foo="1"}'
@@ -809,3 +813,49 @@ def test_the_order_of_a_list_in_a_configuration_counts_and_that_of_its_names_doe
     )
     assert compared(one, two) == "proved"
     assert compared(one, three) == "unknown"
+
+
+ADDED = ("p = f32[4] parameter(0)", "q = f32[4] parameter(1)")
+
+
+@pytest.mark.parametrize("beside", ['backend_config={"foo":1}', 'frontend_attributes={foo="1"}'])
+def test_what_nobody_knows_refutes_nothing(beside: str) -> None:
+    """It may change what is computed, so that what is computed without it is no counterexample."""
+    one, two = (entry(*ADDED, f"ROOT r = f32[4] {opcode}(p, q)") for opcode in ("add", "multiply"))
+    assert compare(parse_module(one), parse_module(two)).verdict is Verdict.REFUTED
+    loud = two.replace("(p, q)", f"(p, q), {beside}")
+    for x, y in ((one, loud), (loud, one)):
+        found = compare(parse_module(x), parse_module(y))
+        assert found.verdict is Verdict.UNKNOWN and "without them element" in (found.reason or "")
+    silent = two.replace("(p, q)", '(p, q), frontend_attributes={inlineable="false"}')
+    assert compare(parse_module(one), parse_module(silent)).verdict is Verdict.REFUTED
+    header = two.replace("HloModule m", 'HloModule m, frontend_attributes={foo="1"}', 1)
+    assert compare(parse_module(one), parse_module(header)).verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("caller", ["fusion(x), kind=kLoop, calls=g", "call(x), to_apply=g"])
+def test_what_nobody_knows_changes_what_it_stands_around_with_all_that_is_written_there(caller: str) -> None:
+    """What is not used, too: of two such functions with other words inside the two were one."""
+    text = "HloModule m\ng {{\n a = f32[4] parameter(0)\n k = f32[4] negate(a){}\n ROOT r = f32[4] abs(a)\n}}\n"
+    text += f"ENTRY e {{{{\n x = f32[4] parameter(0)\n ROOT r = f32[4] {caller}, "
+    text += "frontend_attributes={{bar={{1}}}}\n}}\n"
+    none, one, two = (text.format(words) for words in ("", ', backend_config={"foo":1}', ', backend_config={"foo":2}'))
+    assert compared(one, one) == compared(none, none) == "proved"
+    assert {compared(x, y) for x, y in combinations((none, one, two), 2)} == {"unknown"}
+
+
+@pytest.mark.parametrize(
+    "name", ["_xla_send_recv_Validation", "xlaSendRecvValidation", "__xla_send_recv_validation", "Inlineable"]
+)
+def test_an_attribute_of_frontends_has_one_name(name: str) -> None:
+    """Another is nobody's, and was nobody's to tell."""
+    module = parse_module(permuted(f'{name}="1"'))
+    assert unknown_in(module) == {f"frontend_attributes.{name} of collective-permute-start"}
+
+
+@pytest.mark.parametrize(
+    "text", ["{{0,1}{1,0}}", "{{0,1},,{1,0}}", "{,{0,1}}", "{{0,1,2}}", "{{0}}", "{0,1}", "{{-1,0}}", ""]
+)
+def test_pairs_of_devices_are_a_list(text: str) -> None:
+    assert device_pairs(text) is None
+    assert device_pairs(" { { 0 , 1 } , {1,0} } ") == ((0, 1), (1, 0)) and device_pairs("{}") == ()

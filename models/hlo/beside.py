@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isinf
@@ -139,18 +139,22 @@ _FRONTEND: Final = rows_of(FRONTEND)
 
 def _same(name: str, known: str) -> bool:
     """Names of fields may also be written as in `knownTripCount`."""
-    if known.endswith("*"):
-        return name.startswith(known[:-1])
-    return name == known or _plain(name) == _plain(known)
+    return _same_key(name, known) or _plain(name) == _plain(known)
+
+
+def _same_key(name: str, known: str) -> bool:
+    return name.startswith(known[:-1]) if known.endswith("*") else name == known
 
 
 def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def kind_of(opcode: str, name: str, rows: Iterable[NamesRow]) -> Kind:
-    """What the name is beside an operation of this opcode, as the table says."""
-    return next((r.kind for r in rows if r.means(opcode) and any(_same(name, n) for n in r.names)), "unknown")
+def kind_of(opcode: str, name: str, rows: Sequence[NamesRow]) -> Kind:
+    """What the name is beside an operation of this opcode, as the table says. Attributes of frontends are no fields:
+    each has one name."""
+    same = _same_key if rows == _FRONTEND else _same
+    return next((r.kind for r in rows if r.means(opcode) and any(same(name, n) for n in r.names)), "unknown")
 
 
 def beside(i: Instruction) -> tuple[Beside, ...]:

@@ -19,8 +19,9 @@ behind it, since an affine map has none.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 from hloproof.models.errors import InputError
 from hloproof.models.expressions.expr import Const, Expr, Var, decimal, to_text
@@ -82,7 +83,7 @@ def _read(reader: Reader) -> IndexingMap:
             reader.take()
             reader.expect("id")
             reader.expect(":")
-            m = replace(m, replica=_map(reader))
+            m = replace(m, replica=_map(reader, m, "d", "s", "rt"))
         else:
             raise reader.error("'runtime variables:', 'replica id:' or the end of the map")
     return m
@@ -100,6 +101,9 @@ def _unwrapped(text: str) -> str:
     return text
 
 
+_V = TypeVar("_V", Variable, RuntimeVariable)
+
+
 def print_map(m: IndexingMap) -> str:
     """The map as XLA prints it: on one line, constraints sorted by their text; sections on lines of their own."""
     if m.is_trivially_empty:
@@ -108,21 +112,35 @@ def print_map(m: IndexingMap) -> str:
     known = [(name, v) for name, v in _named_runtime(m) if v.provider is not None]
     if known:
         lines.append("runtime variables:")
-        lines += [f"{n}: {_print_source(v)}" for n, v in known]
+        lines += [f"{n}: {_print_source(v, m)}" for n, v in known]
     if m.replica is not None:
-        lines += ["replica id:", _print_plain(m.replica)]
+        lines += ["replica id:", _print_plain(_named_as(m, m.replica))]
     return "\n".join(lines)
 
 
 def _print_index(m: IndexingMap) -> str:
     """The element that a runtime variable reads; where another device reads it, the steps that lead there."""
-    text = _print_plain(m) + ("" if m.replica is None else f"; replica id: {_print_plain(m.replica)}")
-    inner = [f"{n} = {_print_source(v)}" for n, v in _named_runtime(m) if v.provider is not None]
+    text = _print_plain(m) + ("" if m.replica is None else f"; replica id: {_print_plain(_named_as(m, m.replica))}")
+    inner = [f"{n} = {_print_source(v, m)}" for n, v in _named_runtime(m) if v.provider is not None]
     return f"{text}; reading {{{', '.join(inner)}}}" if inner else text
 
 
-def _print_source(v: RuntimeVariable) -> str:
-    return f"{v.provider}" + (f"; {_print_index(v.index)}" if v.index else "")
+def _print_source(v: RuntimeVariable, m: IndexingMap) -> str:
+    return f"{v.provider}" + (f"; {_print_index(_named_as(m, v.index, read=False))}" if v.index else "")
+
+
+def _named_as(m: IndexingMap, inner: IndexingMap, read: bool = True) -> IndexingMap:
+    """A map that stands in `m` with the names that variables have there; `read`: its runtime variables too."""
+    names = m.display_names()
+
+    def named(letter: str, variables: Sequence[_V]) -> tuple[_V, ...]:
+        own = [f"{letter}{k}" for k in range(len(variables))]
+        return tuple(
+            replace(v, name="" if names.get(n, n) == n else names[n]) for n, v in zip(own, variables, strict=True)
+        )
+
+    runtime = named("rt", inner.runtime) if read else inner.runtime
+    return replace(inner, dims=named("d", inner.dims), ranges=named("s", inner.ranges), runtime=runtime)
 
 
 def _named_runtime(m: IndexingMap) -> list[tuple[str, RuntimeVariable]]:
@@ -152,11 +170,17 @@ def _print_interval(i: Interval) -> str:
 # --- reading -----------------------------------------------------------------------------------------------------
 
 
-def _map(reader: Reader) -> IndexingMap:
+def _map(reader: Reader, around: IndexingMap | None = None, *shared: str) -> IndexingMap:
+    """A map; one that stands in another has the variables of these kinds from it, by their places."""
     names: dict[str, str] = {}
     groups = [_names(reader, "(", ")", "d", names)]
     groups.append(_names(reader, "[", "]", "s", names) if reader.at("[") else [])
     groups.append(_names(reader, "{", "}", "rt", names) if reader.at("{") else [])
+    given = {} if around is None else {name: own for own, name in around.display_names().items()}
+    for name, own in names.items():
+        kind = own.rstrip("0123456789")
+        if kind in shared and given.get(name, own) != own and given[name].rstrip("0123456789") == kind:
+            raise reader.error(f"the variables in the order of the map around, not {name!r} here", found=False)
     reader.expect("->")
     results = _results(reader, names)
     intervals, constraints = _domain(reader, names)
@@ -272,14 +296,15 @@ def _runtime_section(reader: Reader, m: IndexingMap) -> IndexingMap:
             raise reader.error(f"another runtime variable: {reader.text!r} is given twice", found=False)
         reader.take()
         reader.expect(":")
-        runtime[k] = _source(reader, runtime[k])
+        runtime[k] = _source(reader, runtime[k], m)
         if reader.at(","):
             reader.take()
     return replace(m, runtime=tuple(runtime))
 
 
-def _source(reader: Reader, v: RuntimeVariable) -> RuntimeVariable:
-    """Reads the provider of a runtime variable, the element, the steps to another device, and what these read."""
+def _source(reader: Reader, v: RuntimeVariable, m: IndexingMap) -> RuntimeVariable:
+    """Reads the provider of a runtime variable of the map, the element, the steps to another device, and what these
+    read."""
     written = reader.take_raw(";,}\n", balanced=True)
     if not written.lstrip("%"):
         raise reader.error("what is read: `operand(n)`, `parameter(n)` or a name")
@@ -288,7 +313,7 @@ def _source(reader: Reader, v: RuntimeVariable) -> RuntimeVariable:
     if not reader.at(";"):
         return replace(v, provider=provider)
     reader.take()
-    index = _map(reader)
+    index = _map(reader, m, "d", "s")
     while reader.at(";"):
         reader.take()
         if reader.at("reading"):
@@ -298,7 +323,7 @@ def _source(reader: Reader, v: RuntimeVariable) -> RuntimeVariable:
         reader.expect("replica", "'replica id:' or 'reading {'")
         reader.expect("id")
         reader.expect(":")
-        index = replace(index, replica=_map(reader))
+        index = replace(index, replica=_map(reader, index, "d", "s", "rt"))
     return replace(v, provider=provider, index=index)
 
 
@@ -312,7 +337,7 @@ def _inner_readings(reader: Reader, index: IndexingMap) -> IndexingMap:
             raise reader.error(f"a runtime variable of the map, each once: {', '.join(position) or 'it has none'}")
         reader.take()
         reader.expect("=")
-        runtime[k] = _source(reader, runtime[k])
+        runtime[k] = _source(reader, runtime[k], index)
         if reader.at(","):
             reader.take()
     reader.take()

@@ -45,7 +45,7 @@ def form_of(module: Module, name: str) -> tuple[Any, ...]:
         number[i.name] = len(number)
         called = tuple(form_of(module, n) for n in i.attributes.computations())
         given = tuple(number[o] for o in i.operands)
-        own = i.opcode, attribute_key(i, i.opcode), print_shape(i.shape), i.literal, i.parameter_number
+        own = i.opcode, attribute_key(i, i.opcode), print_shape(i.shape), i.literal, i.parameter_number, beside(i)
         out.append((*own, given, called, i.name == module.by_name[name].root_name))
     return tuple(out)
 

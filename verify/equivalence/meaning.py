@@ -125,7 +125,7 @@ def _plain(value: Any) -> Any:
         return tuple(sorted(value.pairs))
     if isinstance(value, tuple):
         return tuple(_plain(v) for v in value)
-    return value
+    return repr(value) if isinstance(value, float) else value  # 0.0 and -0.0 are two numbers
 
 
 def shapes_key(opcode: str, shape: Shape) -> tuple[Any, ...]:

@@ -9,13 +9,13 @@ from dataclasses import replace
 from math import prod
 from typing import Final
 
-from hloproof.claims.maps.defined_readings import owed_values
+from hloproof.claims.maps.defined_readings import owed_values, require_elements
 from hloproof.claims.maps.equality import same_relation
 from hloproof.claims.maps.rewrite import providers_of
 from hloproof.claims.operations.definition import Subject, definition_parts
 from hloproof.claims.operations.in_bounds import in_bounds_parts
 from hloproof.claims.statements.contents import of_positions
-from hloproof.claims.statements.held_values import ShapeOf, of_types, shapes_in
+from hloproof.claims.statements.held_values import ShapeOf, of_types, require_sizes_by_number, shapes_in
 from hloproof.claims.statements.statement import Part
 from hloproof.claims.statements.witness import asked
 from hloproof.definitions import define
@@ -50,7 +50,8 @@ from hloproof.queries.indexing import answer, find_instruction
 from hloproof.results.verdict import Found, Verdict
 
 _CONSTANT: Final = re.compile(r"constant\(")
-_INPUT: Final = re.compile(r"parameter\(\d+\)|sizes\(parameter\(\d+\)\)")
+_PARAMETER: Final = r"parameter\((?:0|[1-9][0-9]*)\)"
+_INPUT: Final = re.compile(rf"{_PARAMETER}|sizes\({_PARAMETER}\)")
 _EACH_ONCE: Final = frozenset(
     "add bitcast copy get-tuple-element negate reshape reverse slice subtract transpose".split()
 )
@@ -92,6 +93,7 @@ def as_defined(
         if _of_reader(given) or (stepping and (alone or not any(map(_has_a_point, stepping)))):
             raise NotModelled("steps between devices, perhaps to the reader's own, at an operation that takes none")
     said = [of_types(_by_operand(m, computation, instruction), _shapes_of_operands(op)) for m in given]
+    require_sizes_by_number(said)
     own, of_many = (
         OperandMaps(claimed.operand, definition.kind, tuple(maps)) for maps in (said, map(_of_many_values, said))
     )
@@ -275,6 +277,9 @@ def composed_as_said(
     said = [of_positions(m, size) for m in claimed.maps]
     shape_of = shapes_in(module, computation)
     said, composed = ([of_types(m, shape_of) for m in side] for side in (said, composed))
+    require_sizes_by_number((*said, *composed))
+    known = {v for m in composed for v in m.runtime}
+    require_elements([m for m in said if not _speaks_nowhere(m)], known, shape_of, ask)
     found = _same(said, composed, ("what is said", "the composition"), ask, again)
     if found.verdict is Verdict.REFUTED and not size and _of_reader(said):
         return Found(Verdict.UNKNOWN, reason="the reader's own position, and how many there are is not known")
@@ -291,6 +296,9 @@ def _not_any_contents(
         name = instruction_of(array_of_sizes(p) or p)
         if _CONSTANT.match(p) or any(name in c.by_name and _is_fixed(c, name) for c in module.computations):
             return f"the maps differ for some contents of {p}, which follows from constants"
+    inputs = any(_INPUT.fullmatch(p) for p in read)
+    if inputs and computation is not module.entry:
+        return f"the maps differ for some contents of what {computation.name} is given, and not all are given to it"
     own = (_INPUT, re.compile(READER))  # not the operand that is asked for: it may be any of the names
     named = next((p for p in read if not any(x.fullmatch(p) for x in own)), None)
     if named is None:
@@ -301,7 +309,7 @@ def _not_any_contents(
     name = instruction_of(named)
     if sum(name in c.by_name for c in module.computations) > 1:
         return f"the maps differ for some contents of {named}, of which there are several in the module"
-    if _holds_anything(computation, name):
+    if computation is module.entry and _holds_anything(computation, name):
         return ""
     return f"the maps differ for some contents of {named}, which is computed and may not hold all there are"
 

@@ -12,10 +12,12 @@ from typing import Any, Final
 
 from hloproof.equivalence.answer import TIERS, Certificate, Mismatch, Result, Tier
 from hloproof.equivalence.boundary import check_boundary
+from hloproof.equivalence.configurations import unknown_of_module
 from hloproof.equivalence.decide import decide
 from hloproof.equivalence.refuting.refute import Refutation, Refuter
 from hloproof.equivalence.refuting.witness import where_a_number_is_lost
 from hloproof.models.errors import InputError
+from hloproof.models.hlo.beside import unknown_in
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_modules
 from hloproof.results.verdict import Verdict
@@ -98,10 +100,19 @@ def compare(
         told = where_a_number_is_lost(before, after, min(left, _BESIDE * budget_seconds))
         result = Result(Verdict.UNKNOWN, f"equal over the real numbers, but {told}") if told else result
     seconds = monotonic() - start
+    unread = sorted({*_unread(before), *_unread(after)})
+    if isinstance(found, Refutation) and unread:
+        told = f"not known is what these say: {', '.join(unread)}; without them {found.reason}"
+        return Answer(Verdict.UNKNOWN, told, seconds=seconds)
     if isinstance(found, Refutation):
         return Answer(Verdict.REFUTED, found.reason, refutation=found, seconds=seconds)
     reason = f"{result.reason}; {found}" if found else result.reason
     return Answer(result.verdict, reason, result.axioms, result.mismatch, result.certificate, seconds=seconds)
+
+
+def _unread(module: Module) -> frozenset[str]:
+    """What is written beside operations, or the module, and is not known: it may change what is computed."""
+    return unknown_in(module) | {f"{name} of the module" for name, _ in unknown_of_module(module)}
 
 
 def _partitioned(before: Module, after: Module) -> bool:

@@ -7,6 +7,7 @@ dimension hand it on. What is not followed is named as `sizes(name)`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Final
 
@@ -33,11 +34,14 @@ _LONGEST: Final = 64
 """Instructions followed for one size."""
 
 
+_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,17}")
+
+
 def operand_number(provider: str, word: str = "operand") -> int | None:
-    """n of `operand(n)`, or of another word; None for any other text."""
+    """n of `operand(n)`, or of another word, as it is printed; None for any other text."""
     if provider.startswith(word + "(") and provider.endswith(")"):
         digits = provider[len(word) + 1 : -1]
-        return int(digits) if digits.isdecimal() and len(digits) < 19 else None
+        return int(digits) if _NUMBER.fullmatch(digits) else None
     return None
 
 

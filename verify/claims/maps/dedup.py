@@ -17,6 +17,7 @@ from hloproof.claims.maps.compared_maps import STEPS, ComparedMaps
 from hloproof.claims.maps.own_place import UNLIKE, comparable, with_own_place
 from hloproof.claims.maps.shared_readings import reads_other_places, shared
 from hloproof.claims.maps.shifting_maps import difference, inclusion_by_readings
+from hloproof.claims.statements.held_values import never_negative
 from hloproof.claims.statements.statement import Part, Point
 from hloproof.engines.door import HOW, How, prove_one
 from hloproof.logic.evaluate import TooManySteps, holds
@@ -108,7 +109,11 @@ def deduplicate(
     classes = comparable(maps, tables, devices)
     if len(classes) > 1:
         return _by_class(maps, classes, direction, how, containment)
-    return _deduplicate(maps, with_own_place(maps, devices), direction, how, containment)
+    return _deduplicate(maps, _possible(with_own_place(maps, devices)), direction, how, containment)
+
+
+def _possible(maps: Sequence[IndexingMap]) -> list[IndexingMap]:
+    return [never_negative(m) for m in maps]
 
 
 def _by_class(
@@ -118,7 +123,7 @@ def _by_class(
     out = Deduplicated(tuple(maps), ())
     for numbers in classes:
         own = [maps[n] for n in numbers]
-        found = _deduplicate(own, own, direction, how, containment)
+        found = _deduplicate(own, _possible(own), direction, how, containment)
 
         def whole(some: Sequence[int], numbers: Sequence[int] = numbers) -> tuple[int, ...]:
             return tuple(numbers[n] for n in some)

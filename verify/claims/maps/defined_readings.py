@@ -8,19 +8,22 @@ reading come first, and what they are constrained to is known for those behind t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from hloproof.claims.maps.defined import constraint_formulas, owed_divisors
 from hloproof.claims.maps.equality import labelled
 from hloproof.claims.maps.shared_readings import Readings
+from hloproof.claims.statements.held_values import ShapeOf
 from hloproof.claims.statements.statement import Part, Point
+from hloproof.engines.door import Prove
 from hloproof.logic.formula import FALSE, Formula, conj, replace_variables, within
 from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr, Var
 from hloproof.models.expressions.interval import Interval
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, with_devices
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.maps.indexing_map import READER, IndexingMap, RuntimeVariable, array_of_sizes, with_devices
 
 
 def owed_values(m: IndexingMap) -> Iterator[Part]:
@@ -61,6 +64,32 @@ def owed_readings(m: IndexingMap) -> Iterator[Part]:
             given.append(demand)
         open_names.discard(f"rt{k}")
         given += [replace_variables(f, values) for f in _over(m, open_names)]
+
+
+def require_elements(
+    maps: Iterable[IndexingMap], known: Container[RuntimeVariable], shape_of: ShapeOf, ask: Prove
+) -> None:
+    """Raises NotModelled where an element that a map reads is not shown to be one of its array, but for readings that
+    are `known` to be."""
+    for m in maps:
+        domain = labelled(with_devices(m))
+        for v in m.runtime:
+            if v in known or v.provider in (None, READER):
+                continue
+            sized = array_of_sizes(v.provider or "")
+            shape = shape_of((v.provider or "") if sized is None else sized)
+            told = f"whether {v.provider} has the element that is read"
+            if not isinstance(shape, ArrayShape) or (v.index is not None and v.index.runtime):
+                raise NotModelled(told)
+            sizes = shape.dimensions if sized is None else (shape.rank,)
+            index = () if v.index is None else v.index.results
+            if len(index) != len(sizes):
+                raise NotModelled(told)
+            goal = conj(*(within(e, Interval.of_size(n)) for e, n in zip(index, sizes, strict=True)))
+            given = conj(*constraint_formulas(domain))
+            owed = Obligation(tuple(domain.intervals()), goal, given, "the element is one of its array")
+            if ask(owed).verdict != "proved":
+                raise NotModelled(told)
 
 
 def _asked(m: IndexingMap) -> frozenset[str]:

@@ -18,6 +18,7 @@ from hloproof.claims.maps.compared_maps import STEPS, ComparedMaps
 from hloproof.claims.maps.plain_inclusion import plain_inclusion
 from hloproof.claims.maps.shared_readings import UNNAMED, reads_other_places, shared
 from hloproof.claims.maps.shifting_maps import difference, inclusion_by_readings
+from hloproof.claims.statements.held_values import never_negative
 from hloproof.claims.statements.statement import Point
 from hloproof.engines.door import Prove
 from hloproof.logic.evaluate import TooManySteps, holds
@@ -51,7 +52,7 @@ def same_relation(
     steps = {0 if m.replica is None else len(m.replica.results) for side in sides for m in side}
     if len(steps) > 1:
         return Found(Verdict.UNKNOWN, reason="the maps take different numbers of steps between devices")
-    maps = one_domain(needed_runtime([labelled(with_devices(m)) for side in sides for m in side]))
+    maps = one_domain(needed_runtime([labelled(with_devices(never_negative(m))) for side in sides for m in side]))
     here, there = range(len(sides[0])), range(len(sides[0]), len(maps))
     comparison = _Comparison(maps, prove, again)
     engines: dict[str, None] = {}

@@ -20,6 +20,7 @@ from hloproof.claims.maps.plain_inclusion import plain_inclusion
 from hloproof.claims.maps.points_apart import pointwise_difference
 from hloproof.claims.maps.shared_readings import Readings
 from hloproof.claims.maps.two_readings import under_both, with_remainders_from_zero
+from hloproof.claims.statements.held_values import never_negative
 from hloproof.engines.door import HOW, How, Prove, prove_one
 from hloproof.logic.formula import Formula, conj, eq, replace_variables, within
 from hloproof.logic.obligation import Obligation, Outcome
@@ -62,6 +63,7 @@ def judged_in_both_readings(
 ) -> Found:
     """What is found of two maps, however remainders by negative numbers are read. Unknown where it is not modelled, and
     where they differ for contents that are not those of a constant."""
+    one, two = never_negative(one), never_negative(two)
     other = with_remainders_from_zero(one), with_remainders_from_zero(two)
     try:
         found = under_both(judge, (one, two), other)

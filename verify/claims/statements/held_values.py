@@ -6,16 +6,17 @@ value of the element's type is cut to: the map with these intervals says the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from hloproof.definitions.variables import values_of
+from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Const
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Computation, Module
 from hloproof.models.hlo.shape import ArrayShape, Shape
 from hloproof.models.indexing.composition.sizes import operand_number
-from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, array_of_sizes, instruction_of
+from hloproof.models.maps.indexing_map import READER, IndexingMap, RuntimeVariable, array_of_sizes, instruction_of
 
 ShapeOf = Callable[[str], Shape | None]
 """The shape of what a provider's text names; None where that is not known."""
@@ -58,6 +59,30 @@ def _of_sizes(shape: ArrayShape, v: RuntimeVariable) -> Interval | None:
         return None
     n = shape.dimensions[at.value]
     return Interval(0 if shape.dynamic and shape.dynamic[at.value] else n, n)
+
+
+def never_negative(m: IndexingMap) -> IndexingMap:
+    """The map whose runtime variables that are places of devices or sizes, which are numbers from 0 on, take no other
+    value."""
+    runtime = tuple(_from_zero(v) for v in m.runtime)
+    return m if runtime == m.runtime else replace(m, runtime=runtime)
+
+
+def _from_zero(v: RuntimeVariable) -> RuntimeVariable:
+    index = None if v.index is None else never_negative(v.index)
+    counts = v.provider == READER or array_of_sizes(v.provider or "") is not None
+    if not counts or v.interval.is_empty:
+        return replace(v, index=index)
+    low = min(max(0, v.interval.lower), v.interval.upper)
+    return replace(v, index=index, interval=Interval(low, v.interval.upper))
+
+
+def require_sizes_by_number(maps: Iterable[IndexingMap]) -> None:
+    """Raises NotModelled where which of the sizes of an array is read is not a number: each has a value of its own."""
+    for v in (v for m in maps for v in m.runtime):
+        at = () if v.index is None else v.index.results
+        if array_of_sizes(v.provider or "") is not None and not all(isinstance(e, Const) for e in at):
+            raise NotModelled(f"which of the {v.provider} is read")
 
 
 def shapes_in(module: Module, computation: Computation) -> ShapeOf:

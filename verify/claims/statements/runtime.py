@@ -76,7 +76,8 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
 
     A runtime variable that nothing in the definition reads is named u<number>_<k> and may hold anything. Where the
     definition speaks of devices, a map without a replica part reads the reader's own. Raises NotModelled where such a
-    variable is mentioned and its element depends on range variables.
+    variable is mentioned and its element depends on range variables, and where two read one element and cut it to
+    other intervals.
     """
     reads = definition.runtime
     m = of_positions(m, definition.group_size)
@@ -93,6 +94,8 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
             # The map's variable under the definition's name: it is both, so it lies where both do.
             met = interval.intersect(reads[k].interval)
             named.append((f"r{k}", interval if met.is_empty else met))
+    if len(set(named)) > len({name for name, _ in named}):
+        raise NotModelled("one element that is read twice and cut to two intervals")
     piece = piece_of(m, number, direction, named, suffix)
     if definition.group_size and piece.position is None:
         own_position = () if "p" in dict(named) else (("p", Interval.of_size(definition.group_size)),)
