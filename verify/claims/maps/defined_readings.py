@@ -8,7 +8,7 @@ reading come first, and what they are constrained to is known for those behind t
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from hloproof.claims.maps.defined import constraint_formulas, owed_divisors
@@ -67,14 +67,18 @@ def owed_readings(m: IndexingMap) -> Iterator[Part]:
 
 
 def require_elements(
-    maps: Iterable[IndexingMap], known: Container[RuntimeVariable], shape_of: ShapeOf, ask: Prove
+    maps: Iterable[IndexingMap], known: Collection[RuntimeVariable], shape_of: ShapeOf, ask: Prove
 ) -> None:
     """Raises NotModelled where an element that a map reads is not shown to be one of its array, but for readings that
     are `known` to be."""
+    scalars = {v.provider for v in known if v.index is not None and not v.index.results}
     for m in maps:
         domain = labelled(with_devices(m))
         for v in m.runtime:
             if v in known or v.provider in (None, READER):
+                continue
+            index = () if v.index is None else v.index.results
+            if v.provider in scalars and not index:
                 continue
             sized = array_of_sizes(v.provider or "")
             shape = shape_of((v.provider or "") if sized is None else sized)
@@ -82,7 +86,6 @@ def require_elements(
             if not isinstance(shape, ArrayShape) or (v.index is not None and v.index.runtime):
                 raise NotModelled(told)
             sizes = shape.dimensions if sized is None else (shape.rank,)
-            index = () if v.index is None else v.index.results
             if len(index) != len(sizes):
                 raise NotModelled(told)
             goal = conj(*(within(e, Interval.of_size(n)) for e, n in zip(index, sizes, strict=True)))
