@@ -949,6 +949,11 @@ def test_one_element_may_be_cut_to_two_intervals(result: str, one: str, two: str
         ("parameter(1); (d0) -> (0, 0), domain: d0 in [0, 2]", "unknown"),
         ("parameter(7); (d0) -> (0), domain: d0 in [0, 2]", "unknown"),
         ("nosuch; (d0) -> (0), domain: d0 in [0, 2]", "unknown"),
+        (
+            "parameter(1); (d0){a} -> (a), domain: d0 in [0, 2], a in [0, 9]; reading {a = parameter(1); (d0) -> (0), "
+            "domain: d0 in [0, 2]}",
+            "unknown",
+        ),
         ("sizes(x); (d0) -> (1), domain: d0 in [0, 2]", "proved"),
         ("sizes(x); (d0) -> (2), domain: d0 in [0, 2]", "unknown"),
     ],
@@ -959,6 +964,20 @@ def test_what_is_followed_reads_elements_that_there_are(read: str, verdict: str)
     )
     found = checked(WHOLE_LINES, "follow", said)
     assert found.verdict.value == verdict, found.found
+
+
+@pytest.mark.parametrize(("at", "verdict"), [("", "proved"), ("0", "unknown"), ("5", "unknown")])
+def test_a_scalar_has_no_coordinates(at: str, verdict: str) -> None:
+    said = READ_TWICE.format("d0 + rt0 + rt1", "0, 2", "0, 0")
+    said = said.replace("rt1: parameter(1); (d0) -> ()", f"rt1: parameter(1); (d0) -> ({at})")
+    assert checked(SLICED_BY, "follow", said).verdict.value == verdict
+
+
+def test_what_a_computation_that_is_called_makes_of_what_it_is_given_may_not_be_anything() -> None:
+    given = "x = f32[8] parameter(0)\nc = s32[] constant(-3)\nROOT r = f32[2] call(x, c), to_apply=f"
+    for most, verdict in (("6", "proved"), ("5", "unknown")):
+        found = checked(given, "instruction s", "follow", AT_NAMED.format("k", most), bodies=ONE_CALL)
+        assert found.verdict.value == verdict
 
 
 @pytest.mark.parametrize(

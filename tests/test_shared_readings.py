@@ -28,6 +28,7 @@ from hloproof.logic.formula import FALSE, TRUE, conj
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.models.errors import InputError
 from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Var
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.maps.indexing_map import READER, IndexingMap, RuntimeVariable, rt
 from hloproof.models.maps.text import parse_map, print_map
@@ -423,6 +424,9 @@ def test_places_and_sizes_are_no_negative_numbers(provider: str, verdict: str, b
         assert rewrite(x, y).verdict.value == verdict
     assert rewrite(one, replace(one, results=two.results), "pointwise").verdict.value == verdict
     assert len(deduplicate([one, two]).kept) == (1 if verdict == "proved" else 2)
+    # A map of two steps is in a class of its own.
+    far = replace(two, replica=replace(two, results=(Var("d0"), Var("d0"))))
+    assert len(deduplicate([one, two, far], devices=2).kept) == (2 if verdict == "proved" else 3)
 
 
 def test_the_places_of_two_devices_are_no_difference_of_maps_of_their_own() -> None:
@@ -475,3 +479,4 @@ def test_the_variables_of_a_map_inside_stand_in_the_order_of_the_map_around(step
     found = parse_map(around + place + right)
     named = parse_map(print_map(found).replace("d0", "x").replace("d1", "y"))
     assert named == found and parse_map(print_map(named)) == found
+    assert "d0" not in print_map(named) and "d1" not in print_map(named)
