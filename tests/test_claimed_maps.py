@@ -966,6 +966,15 @@ def test_what_is_followed_reads_elements_that_there_are(read: str, verdict: str)
     assert found.verdict.value == verdict, found.found
 
 
+@pytest.mark.parametrize(("most", "verdict"), [("9", "unknown"), ("1", "unknown")])
+def test_whether_there_is_an_element_that_another_names_is_not_known(most: str, verdict: str) -> None:
+    said = "output-to-input 0 (d0){rt0, rt1} -> (d0 + rt0, rt1), domain: d0 in [0, 2], rt0 in [0, 0], rt1 in [0, 2]\n"
+    said += f"    runtime variables:\n    rt0: parameter(1); (d0){{a}} -> (a), domain: d0 in [0, 2], a in [0, {most}]; "
+    said += "reading {a = parameter(1); (d0) -> (0), domain: d0 in [0, 2]}\n"
+    said += "    rt1: parameter(1); (d0) -> (0), domain: d0 in [0, 2]"
+    assert checked(WHOLE_LINES, "follow", said).verdict.value == verdict
+
+
 @pytest.mark.parametrize(("at", "verdict"), [("", "proved"), ("0", "unknown"), ("5", "unknown")])
 def test_a_scalar_has_no_coordinates(at: str, verdict: str) -> None:
     said = READ_TWICE.format("d0 + rt0 + rt1", "0, 2", "0, 0")
