@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isinf
@@ -99,6 +99,13 @@ class NamesRow:
     opcodes: str
     kind: Kind
     names: tuple[str, ...]
+    fields: bool
+    """Whether they are names of fields, which are written in two ways; attributes of frontends have one name each."""
+
+    def has(self, name: str) -> bool:
+        """Whether the name is one of the line."""
+        same = _same if self.fields else _same_key
+        return any(same(name, n) for n in self.names)
 
     def means(self, opcode: str) -> bool:
         """Whether it is about operations of this opcode."""
@@ -123,18 +130,18 @@ def _is_together(opcode: str) -> bool:
     return (opcode if link is None else link[1]) in _TOGETHER
 
 
-def rows_of(table: str) -> tuple[NamesRow, ...]:
-    """The lines of a table."""
+def rows_of(table: str, fields: bool = True) -> tuple[NamesRow, ...]:
+    """The lines of a table, of names of fields or of others."""
     out: list[NamesRow] = []
     for line in table.strip().splitlines():
         opcodes, kind, names, _ = (part.strip() for part in line.split(" | "))
         assert kind in ("silent", "read", "promise", "empty")
-        out.append(NamesRow(opcodes, kind, tuple(names.split())))  # type: ignore[arg-type]
+        out.append(NamesRow(opcodes, kind, tuple(names.split()), fields))  # type: ignore[arg-type]
     return tuple(out)
 
 
 _CONFIGURATION: Final = rows_of(CONFIGURATION)
-_FRONTEND: Final = rows_of(FRONTEND)
+_FRONTEND: Final = rows_of(FRONTEND, fields=False)
 
 
 def _same(name: str, known: str) -> bool:
@@ -150,11 +157,9 @@ def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def kind_of(opcode: str, name: str, rows: Sequence[NamesRow]) -> Kind:
-    """What the name is beside an operation of this opcode, as the table says. Attributes of frontends are no fields:
-    each has one name."""
-    same = _same_key if rows == _FRONTEND else _same
-    return next((r.kind for r in rows if r.means(opcode) and any(same(name, n) for n in r.names)), "unknown")
+def kind_of(opcode: str, name: str, rows: Iterable[NamesRow]) -> Kind:
+    """What the name is beside an operation of this opcode, as the table says."""
+    return next((r.kind for r in rows if r.means(opcode) and r.has(name)), "unknown")
 
 
 def beside(i: Instruction) -> tuple[Beside, ...]:

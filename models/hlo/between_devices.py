@@ -80,7 +80,7 @@ LIBRARIES: Final = (
 )
 """Targets of custom calls that compute, or mark something, on one device."""
 
-_FRONTEND: Final = rows_of(FRONTEND)
+_FRONTEND: Final = rows_of(FRONTEND, fields=False)
 
 
 def _words(table: str) -> Iterator[tuple[str, str]]:

@@ -50,8 +50,6 @@ from hloproof.queries.indexing import answer, find_instruction
 from hloproof.results.verdict import Found, Verdict
 
 _CONSTANT: Final = re.compile(r"constant\(")
-_PARAMETER: Final = r"parameter\((?:0|[1-9][0-9]*)\)"
-_INPUT: Final = re.compile(rf"{_PARAMETER}|sizes\({_PARAMETER}\)")
 _EACH_ONCE: Final = frozenset(
     "add bitcast copy get-tuple-element negate reshape reverse slice subtract transpose".split()
 )
@@ -296,11 +294,10 @@ def _not_any_contents(
         name = instruction_of(array_of_sizes(p) or p)
         if _CONSTANT.match(p) or any(name in c.by_name and _is_fixed(c, name) for c in module.computations):
             return f"the maps differ for some contents of {p}, which follows from constants"
-    inputs = any(_INPUT.fullmatch(p) for p in read)
-    if inputs and computation is not module.entry:
+    if any(map(_is_input, read)) and computation is not module.entry:
         return f"the maps differ for some contents of what {computation.name} is given, and not all are given to it"
-    own = (_INPUT, re.compile(READER))  # not the operand that is asked for: it may be any of the names
-    named = next((p for p in read if not any(x.fullmatch(p) for x in own)), None)
+    # The operand that is asked for is none of these: it may be any of the names.
+    named = next((p for p in read if p != READER and not _is_input(p)), None)
     if named is None:
         return ""
     # One value may have two names, or be computed from what has the other.
@@ -312,6 +309,11 @@ def _not_any_contents(
     if computation is module.entry and _holds_anything(computation, name):
         return ""
     return f"the maps differ for some contents of {named}, which is computed and may not hold all there are"
+
+
+def _is_input(provider: str) -> bool:
+    """A parameter, or the sizes of one."""
+    return operand_number(array_of_sizes(provider) or provider, "parameter") is not None
 
 
 def _holds_anything(computation: Computation, name: str) -> bool:
@@ -465,7 +467,7 @@ def _same_reads(
         raise NotModelled(_GROUPS)
     providers = {p for m in (*one, *two) for p in providers_of(m)}
     for p in sorted(providers):
-        if not _INPUT.fullmatch(p) and not _CONSTANT.match(p):
+        if not _is_input(p) and not _CONSTANT.match(p):
             raise NotModelled(f"what {p} holds in one module is not compared with what it holds in the other")
     found = _same(one, two, ("the module before", "the module after"), ask, again)
     if found.verdict is Verdict.REFUTED and any(_CONSTANT.match(p) for p in providers):

@@ -100,11 +100,10 @@ def compare(
         told = where_a_number_is_lost(before, after, min(left, _BESIDE * budget_seconds))
         result = Result(Verdict.UNKNOWN, f"equal over the real numbers, but {told}") if told else result
     seconds = monotonic() - start
-    unread = sorted({*_unread(before), *_unread(after)})
-    if isinstance(found, Refutation) and unread:
-        told = f"not known is what these say: {', '.join(unread)}; without them {found.reason}"
-        return Answer(Verdict.UNKNOWN, told, seconds=seconds)
     if isinstance(found, Refutation):
+        if unread := sorted(_unread(before) | _unread(after)):
+            told = f"not known is what these say: {', '.join(unread)}; without them {found.reason}"
+            return Answer(Verdict.UNKNOWN, told, seconds=seconds)
         return Answer(Verdict.REFUTED, found.reason, refutation=found, seconds=seconds)
     reason = f"{result.reason}; {found}" if found else result.reason
     return Answer(result.verdict, reason, result.axioms, result.mismatch, result.certificate, seconds=seconds)
