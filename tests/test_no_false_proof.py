@@ -15,7 +15,8 @@ from typing import Final, Literal
 
 import test_async_paths
 import test_claim_guards
-import test_claimed_maps
+import test_claimed_maps_of_devices as of_devices
+import test_claimed_maps_of_values as of_values
 import test_copies_inserted
 import test_dynamic_sizes
 import test_effects_in_flight
@@ -23,6 +24,7 @@ import test_effects_of_callees
 import test_in_place_buffers
 import test_in_place_fusions
 import test_written_beside
+from claimed_in_modules import ADD, indented
 from planted_kernels import KERNELS
 from planted_layouts import HANDED_OVER, IN_FLIGHT, LIBRARIES, MADE, NAMED
 from planted_plans import PLANTED
@@ -390,13 +392,13 @@ ENTRY e {
 
 
 def _gathered_bytes(interval: str) -> str:
-    lines = "\n".join(f"    {line}" for line in test_claimed_maps.GATHERED.format(300).split("\n"))
-    return f"map a\n  hlo\n{lines}\n  {test_claimed_maps.BYTES.format(interval)}\n"
+    lines = "\n".join(f"    {line}" for line in of_values.GATHERED.format(300).split("\n"))
+    return f"map a\n  hlo\n{lines}\n  {of_values.BYTES.format(interval)}\n"
 
 
 def _followed_byte(interval: str) -> str:
-    lines = "\n".join(f"    {line}" for line in test_claimed_maps.FOLLOWED.format(400, "i").split("\n"))
-    return f"map a\n  hlo\n{lines}\n  follow\n  {test_claimed_maps.FROM_BYTE.format(interval, 'rt0', 'parameter(1)')}\n"
+    lines = "\n".join(f"    {line}" for line in of_values.FOLLOWED.format(400, "i").split("\n"))
+    return f"map a\n  hlo\n{lines}\n  follow\n  {of_values.FROM_BYTE.format(interval, 'rt0', 'parameter(1)')}\n"
 
 
 def _sliced_before(end: int) -> str:
@@ -409,14 +411,14 @@ def _sliced_before(end: int) -> str:
 
 def _named_as_readers() -> list[Row]:
     """Of providers that were taken for others by how they are written."""
-    c = test_claimed_maps
-    sliced = f"map a\n  hlo\n{c.indented(c.SLICED_AT.format('reader'))}  follow\n"
+    c = of_values
+    sliced = f"map a\n  hlo\n{indented(c.SLICED_AT.format('reader'))}  follow\n"
     body = "HloModule m\n" + c.CALLED.format("reader.1") + "\nENTRY e {\n" + c.CALLS.format("reader.1", "j") + "\n}"
-    calls = f"map a\n  hlo\n{c.indented(body)}  follow\n"
+    calls = f"map a\n  hlo\n{indented(body)}  follow\n"
     one, two = (f"  {c.AT_NAMED.format(f'{site}/reader.1', '6')}\n" for site in "ab")
-    out, left = (c.indented(c.LEFT_OUT.format("{...}", index)) for index in "dc")
-    named = "test_claimed_maps::test_two_constants_whose_numbers_are_left_out_need_not_be_equal"
-    any_name = "test_claimed_maps::test_an_instruction_may_have_any_name"
+    out, left = (indented(c.LEFT_OUT.format("{...}", index)) for index in "dc")
+    named = "test_claimed_maps_of_values::test_two_constants_whose_numbers_are_left_out_need_not_be_equal"
+    any_name = "test_claimed_maps_of_values::test_an_instruction_may_have_any_name"
     read = "  follow\n  output-to-input 0 (d0){rt0} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 7]\n"
     read += "    runtime variables:\n    rt0: c; (d0) -> (d0, 0), domain: d0 in [0, 3]\n"
     return [
@@ -456,13 +458,13 @@ def _named_as_readers() -> list[Row]:
 
 def _of_claimed() -> list[Row]:
     """Of what one operation reads on several devices."""
-    body = "\n".join(f"    {line}" for line in test_claimed_maps.ADD.split("\n"))
+    body = "\n".join(f"    {line}" for line in ADD.split("\n"))
     summed = f"map a\n  hlo\n    HloModule m, replica_count=2\n{body}\n    ENTRY e {{\n      x = f32[2] parameter(0)\n"
-    summed += f"      ROOT r = f32[2] {test_claimed_maps.REDUCE}\n    }}\n"
-    lines = "\n".join(f"    {line}" for line in test_claimed_maps.EXCHANGED.split("\n"))
-    cut, whole = (test_claimed_maps.FROM_FIRST % (lines, interval) for interval in ("0, 0", "0, 1"))
-    devices = "test_claimed_maps::test_a_group_of_all_holds_the_devices_of_the_module"
-    own = "test_claimed_maps::test_the_readers_own_position_is_cut_to_its_interval_as_any_value_is"
+    summed += f"      ROOT r = f32[2] {of_devices.REDUCE}\n    }}\n"
+    lines = "\n".join(f"    {line}" for line in of_devices.EXCHANGED.split("\n"))
+    cut, whole = (of_devices.FROM_FIRST % (lines, interval) for interval in ("0, 0", "0, 1"))
+    devices = "test_claimed_maps_of_devices::test_a_group_of_all_holds_the_devices_of_the_module"
+    own = "test_claimed_maps_of_devices::test_the_readers_own_position_is_cut_to_its_interval_as_any_value_is"
     return [
         Row(
             "a device behind the last of the group",
@@ -477,28 +479,28 @@ def _of_claimed() -> list[Row]:
             "map",
             _gathered_bytes("0, 254"),
             _gathered_bytes("-1, 298"),
-            "test_claimed_maps::test_a_value_is_one_that_its_type_can_hold",
+            "test_claimed_maps_of_values::test_a_value_is_one_that_its_type_can_hold",
         ),
         Row(
             "false refuted: a byte that is followed and is -1",
             "map",
             _followed_byte("0, 254"),
             _followed_byte("-1, 397"),
-            "test_claimed_maps::test_a_value_that_is_followed_is_one_that_its_type_can_hold",
+            "test_claimed_maps_of_values::test_a_value_that_is_followed_is_one_that_its_type_can_hold",
         ),
         Row(
             "false refuted: a byte of 256, in two modules",
             "map",
             _sliced_before(257),
             _sliced_before(258),
-            "test_claimed_maps::test_a_value_that_is_followed_is_one_that_its_type_can_hold",
+            "test_claimed_maps_of_values::test_a_value_that_is_followed_is_one_that_its_type_can_hold",
         ),
         Row(
             "false refuted: a slice of no element that is left out",
             "hlo",
             _NO_SLICE,
             _NO_SLICE.replace("{0,3}", "{1,3}"),
-            "test_claimed_maps::test_a_gather_of_slices_without_an_element_is_not_modelled",
+            "test_claimed_maps_of_values::test_a_gather_of_slices_without_an_element_is_not_modelled",
             "unknown",
         ),
     ]
