@@ -501,3 +501,33 @@ def test_a_computation_that_is_called_is_not_given_all_there_is(caller: str) -> 
     own = "output-to-input 0 (d0){rt0} -> (d0 + rt0), domain: d0 in [0, 1], rt0 in [0, 8]\n    runtime variables:\n"
     own += "    rt0: parameter(1); (d0) -> (), domain: d0 in [0, 1]"
     assert checked(given, "instruction ds", "follow", own, bodies=body).verdict.value == "proved"
+
+
+@pytest.mark.parametrize("index", ["", "; (d0) -> (0), domain: d0 in [0, 0]", "; (d0) -> (0, 0), domain: d0 in [0, 0]"])
+def test_what_is_followed_says_which_element_is_read(index: str) -> None:
+    """Of an array of one element, too."""
+    one = "x = f32[8] parameter(0)\ni = s32[1,1] parameter(1)\nROOT r = f32[1] gather(x, i), offset_dims={}, "
+    one += "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"
+    said = "output-to-input 0 (d0){rt0} -> (rt0), domain: d0 in [0, 0], rt0 in [0, 7]\n"
+    found = checked(one, "follow", f"{said}    runtime variables:\n    rt0: parameter(1){index}")
+    assert found.verdict.value == ("proved" if "(0, 0)" in index else "unknown")
+
+
+EXCHANGED_PARTS = (
+    "f { x = f32[8] parameter(0)\n k = s32[] parameter(1)\n a = f32[8] all-to-all(x), replica_groups={{0,1}}, "
+    "dimensions={0}\n ROOT ds = f32[2] dynamic-slice(a, k), dynamic_slice_sizes={2} }"
+)
+OF_PARTS = (
+    "output-to-input 0 (d0){{rt0, rt1}} -> ((d0 + rt0) mod 4 + rt1 * 4), {0}\n    runtime variables:\n"
+    "    rt0: parameter(1); (d0) -> (), domain: d0 in [0, 1]\n    rt1: reader\n"
+    "    replica id:\n    (d0){{rt0, rt1}} -> ((d0 + rt0) floordiv 4), {0}"
+)
+
+
+@pytest.mark.parametrize(("most", "verdict"), [("6", "proved"), ("5", "unknown")])
+def test_nor_is_it_given_all_there_is_where_a_place_is_read_beside_it(most: str, verdict: str) -> None:
+    given = "p = f32[8] parameter(0)\nthree = s32[] constant(3)\nROOT w = f32[2] call(p, three), to_apply=f"
+    said = OF_PARTS.format(f"domain: d0 in [0, 1], rt0 in [0, {most}], rt1 in [0, 1]")
+    header = "HloModule m, replica_count=2"
+    found = checked(given, "instruction ds", "follow", said, header=header, bodies=EXCHANGED_PARTS)
+    assert found.verdict.value == verdict, found.found

@@ -15,6 +15,7 @@ from hloproof.definitions.definition import Definition, RuntimeRead
 from hloproof.logic.formula import FALSE, TRUE, Formula, eq
 from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import NotModelled
+from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Const, Var
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.parser import parse_module
@@ -70,6 +71,18 @@ def test_a_step_keeps_what_it_asks_where_positions_are_put_in() -> None:
     assert found.runtime[0].interval == Interval(0, 1)
     assert found.replica is not None
     assert {c.interval for c in found.replica.constraints} == {Interval(0, 1), Interval(0, 0)}
+
+
+def test_what_a_step_asks_of_a_position_is_asked_of_what_it_is_cut_to() -> None:
+    """Cut to 1 and 2, the first place is 1 as well, and the step asks for 1."""
+    step = SENT.replica
+    assert step is not None
+    cut = tuple(replace(v, interval=Interval(1, 2)) for v in SENT.runtime)
+    only = tuple(replace(v, interval=Interval(1, 1)) for v in SENT.runtime)
+    found = of_positions(replace(SENT, runtime=cut, replica=replace(step, runtime=only)), 4).replica
+    assert found is not None
+    (asked,) = (c for c in found.constraints if c.interval == Interval(1, 1))
+    assert [evaluate(asked.expr, {"rt0": n}) for n in range(4)] == [1, 1, 2, 2]
 
 
 def test_a_position_is_no_one_value_that_range_variables_choose() -> None:

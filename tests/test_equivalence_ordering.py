@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from hloproof.equivalence import decide
+from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
+from hloproof.queries.equivalence import compare
 
 
 def order(name: str, direction: str, more: str = ", type=TOTALORDER", type_: str = "f32") -> str:
@@ -85,6 +87,8 @@ SOUND = [
     (by_sort(BITS, "bits"), call(BITS, "bits")),
     (by_sort(GT, "gt"), by_sort(BITS, "bits")),
 ]
+OF_TWO = GT.replace("  c = s32[] parameter(2)\n  d = s32[] parameter(3)\n", "")
+OF_THREE = GT.replace("  d = s32[] parameter(3)\n", "")
 UNSOUND = [
     (top(), by_sort(LT, "lt")),  # ascending
     (top("false"), by_sort(GT, "gt")),
@@ -113,6 +117,27 @@ def test_proved(before: str, after: str) -> None:
 @pytest.mark.parametrize(("before", "after"), UNSOUND)
 def test_not_proved(before: str, after: str) -> None:
     assert verdict(before, after) == "unknown"
+
+
+@pytest.mark.parametrize("comparator", [LT, PLAIN, OF_THREE])
+def test_a_call_that_is_told_another_order_is_not_run(comparator: str) -> None:
+    """It sorts downwards, or as it is told: nobody says which, and neither refutes."""
+    name = comparator.split()[0]
+    told = parse_module(call(comparator, name))
+    given = [[[1.0, -0.0, 0.0, 2.0, -3.0], [5.0, 4.0, 3.0, 2.0, 1.0]]]
+    with pytest.raises(NotModelled, match="TopK"):
+        run_module(told, given)
+    if comparator == LT:
+        for other in map(parse_module, (top(), top("false"))):
+            assert compare(other, told).verdict == compare(told, other).verdict == "unknown"
+
+
+@pytest.mark.parametrize(("comparator", "name"), [(GT, "gt"), (BITS, "bits"), (OF_TWO, "gt")])
+def test_a_call_that_is_told_the_descending_order_is_run(comparator: str, name: str) -> None:
+    told = parse_module(call(comparator, name))
+    given = [[[1.0, -0.0, 0.0, 2.0, 1.0], [5.0, 4.0, 3.0, 2.0, 1.0]]]
+    assert run_module(told, given) == run_module(parse_module(top()), given)
+    assert compare(parse_module(top("false")), told).verdict == "refuted"
 
 
 def lines(comparator: str, name: str, operands: str, results: int, root: int, stable: str = ", is_stable=true") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from typing import Any
 
 import pytest
@@ -152,6 +153,10 @@ def test_what_is_not_understood_whole_is_not_run(config: str, root: str, said: s
         ('"lhs_contracting_dimensions":["1"]', '"lhs_contracting_dimensions":[]', "of these operands"),
         ('"lhs_batch_dimensions":[]', '"lhs_batch_dimensions":["0"]', "of these operands"),
         ('"lhs_contracting_dimensions":["1"]', '"lhs_contracting_dimensions":["0"]', "of these operands"),
+        ('"lhs_batch_dimensions"', '"foo":1,"lhs_batch_dimensions"', "other settings"),
+        ('"lhs_batch_dimensions"', '"lhsBatchDimensions"', "other settings"),
+        ('"beta":1', '"beta":1,"precision_config":{"foo":1}', "other settings"),
+        ('"beta":1', '"beta":1,"precision_config":5', "other settings"),
     ],
 )
 def test_numbers_of_a_product_that_are_none_are_not_run(right: str, wrong: str, said: str) -> None:
@@ -250,8 +255,77 @@ def test_nor_are_they_run_where_inputs_are_equal_in_boxes(scale: str, side: str)
     config = CONFIG.format("kNone", scale, side)
     given = [[[[1.0, 2.0, 3.0]]], [[[1.0]], [[-1.0]]]]
     text = _call(["f32[1,1,3]", "f32[2,1,1]"], "f32[1,2,3]", "size=1", "Forward", config)
-    with pytest.raises(NotModelled, match="is no number"):
+    with pytest.raises(NotModelled, match="others than are known"):
         run_module(parse_module(text), [_by_classes(v) for v in given])
+
+
+SMALL = (["f32[1,1,3]", "f32[2,1,1]"], "f32[1,2,3]", "size=1", "Forward")
+SMALL_GIVEN = ([[[1.0, 2.0, 3.0]]], [[[1.0]], [[-1.0]]])
+
+
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ('"algorithm":{"foo":1}', '"algorithm":{"algo_id":"1","math_type":"TENSOR_OP_MATH","tuning_knobs":{"2":"3"}}'),
+        ('"algorithm":5', '"algorithm":{}'),
+        ('"leakyrelu_alpha":"abc"', '"leakyrelu_alpha":0.5'),
+        ('"conv_result_scale":true', '"conv_result_scale":1'),
+        ('"foo":1', '"side_input_scale":0'),
+    ],
+)
+def test_all_that_is_set_of_a_convolution_is_known(said: str, known: str) -> None:
+    """Below the names that are known, too: such a call was proved to be its convolution."""
+    sum_of_products = "HloModule m\n\nENTRY e {\n  x = f32[1,1,3] parameter(0)\n  w = f32[2,1,1] parameter(1)\n"
+    sum_of_products += "  ROOT c = f32[1,2,3] convolution(x, w), window={size=1}, dim_labels=bf0_oi0->bf0\n}\n"
+    scale = "" if "scale" in said else '"conv_result_scale":1,'
+    wrong, right = (parse_module(_call(*SMALL, f"{scale}{c}")) for c in (said, known))
+    before = parse_module(sum_of_products)
+    assert decide(before, right, "real").verdict == "proved"
+    assert run_module(right, [*SMALL_GIVEN]) == run_module(before, [*SMALL_GIVEN])
+    assert decide(before, wrong, "real").verdict == "unknown"
+    for given in (SMALL_GIVEN, tuple(map(_by_classes, SMALL_GIVEN))):
+        with pytest.raises(NotModelled, match="others than are known"):
+            run_module(wrong, [*given])
+
+
+def test_a_convolution_times_nothing_is_not_run() -> None:
+    """What is left out is 0, and what a library makes of that nobody says."""
+    text = _call(*SMALL, '"activation_mode":"kNone"')
+    for given in (SMALL_GIVEN, tuple(map(_by_classes, SMALL_GIVEN))):
+        with pytest.raises(NotModelled, match="times nothing"):
+            run_module(parse_module(text), [*given])
+
+
+def test_a_convolution_times_two_is_run_for_what_it_is_where_inputs_are_equal_in_boxes() -> None:
+    twice = parse_module(_call(*SMALL, '"conv_result_scale":2'))
+    want = [[[2.0, 4.0, 6.0], [-2.0, -4.0, -6.0]]]
+    for given in (SMALL_GIVEN, tuple(map(_by_classes, SMALL_GIVEN))):
+        assert run_module(twice, [*given]) == want
+
+
+@pytest.mark.parametrize(("sizes", "groups"), [(("1,1,5", "1,1,3", "1,1,3"), 2), (("4,4,5", "4,4,1", "4,4,5"), 2)])
+def test_a_library_convolution_whose_batch_is_in_groups_is_not_run(sizes: tuple[str, ...], groups: int) -> None:
+    """Nothing holds its sizes against the groups; there was a division by zero."""
+    x, w, y = (f"f32[{s}]" for s in sizes)
+    text = _call([x, w], y, f"size={sizes[1][-1]}", "Forward").replace(
+        ", custom_call_target", f", batch_group_count={groups}, custom_call_target"
+    )
+    with pytest.raises(NotModelled, match="batch is in groups"):
+        run_module(parse_module(text), [_nested(_numbers(prod(n), k), n) for k, n in enumerate(map(_sizes, sizes[:2]))])
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(",")))
+
+
+def test_a_bias_lies_along_the_last_dimension_in_memory() -> None:
+    config = '"alpha_real":1,"beta":0,"epilogue":"BIAS",'
+    text = GEMM.format(c="4", layout="0", target="__cublas$lt$matmul", config=config, root=FIRST)
+    given = [A, BB, [0.0, -9.0, 1.0, 0.5]]
+    assert run_module(parse_module(text), given) == [[1.0, -7.0, 4.0, 6.5], [-1.0, -9.0, 2.0, 0.5]]
+    turned = text.replace("(f32[2,4]{1,0}", "(f32[2,4]{0,1}").replace("r = f32[2,4]{1,0}", "r = f32[2,4]{0,1}")
+    with pytest.raises(NotModelled, match="bias"):
+        run_module(parse_module(turned), given)
 
 
 @pytest.mark.parametrize("name", ["conv_result_scale", "side_input_scale"])

@@ -429,6 +429,24 @@ def test_places_and_sizes_are_no_negative_numbers(provider: str, verdict: str, b
     assert len(deduplicate([one, two, far], devices=2).kept) == (2 if verdict == "proved" else 3)
 
 
+@pytest.mark.parametrize("provider", ["reader", "sizes(p); (d0) -> (0), domain: d0 in [0, 3]"])
+@pytest.mark.parametrize(("one", "two", "verdict"), [("-5, -1", "-5, -2", "refuted"), ("-5, -1", "-7, -1", "proved")])
+def test_a_place_that_is_cut_to_negative_numbers_is_the_largest_of_them(
+    provider: str, one: str, two: str, verdict: str
+) -> None:
+    text = "(d0){{rt0}} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [{}]\nruntime variables: rt0: " + provider
+    maps = parse_map(text.format(one)), parse_map(text.format(two))
+    assert rewrite(*maps).verdict.value == rewrite(*maps[::-1]).verdict.value == verdict
+
+
+@pytest.mark.parametrize(("inner", "verdict"), [("reader", "proved"), ("p", "refuted")])
+def test_a_place_that_says_what_is_read_is_no_negative_number(inner: str, verdict: str) -> None:
+    text = "(d0){{rt0}} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 7]\nruntime variables: rt0: q; (d0){{a}} -> (a), "
+    text += "domain: d0 in [0, 3], a in [{}, 3]; reading {{a = " + inner + "}}"
+    maps = parse_map(text.format(-2)), parse_map(text.format(0))
+    assert rewrite(*maps).verdict.value == rewrite(*maps[::-1]).verdict.value == verdict
+
+
 def test_the_places_of_two_devices_are_no_difference_of_maps_of_their_own() -> None:
     """The place of the other of two devices, and 1 less the own."""
     own = "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 1]\nruntime variables: rt0: reader"
@@ -481,3 +499,45 @@ def test_the_variables_of_a_map_inside_stand_in_the_order_of_the_map_around(step
     assert named == found and parse_map(print_map(named)) == found
     bare = replace(named, replica=found.replica, runtime=found.runtime)
     assert print_map(named) == print_map(bare) and "d0" not in print_map(bare)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        # Values that are read, in the steps of a map; range variables; values in the steps of a reading.
+        (
+            "(d0){a, b} -> (d0), domain: d0 in [0, 3], a in [0, 3], b in [0, 3]\nruntime variables:\na: p, b: q\n"
+            "replica id:\n(d0){a, b} -> (a), domain: d0 in [0, 3], a in [0, 3], b in [0, 3]",
+            "{b, a} -> (a)",
+        ),
+        (
+            "(d0)[e, f]{a} -> (a), domain: d0 in [0, 3], e in [0, 3], f in [0, 3], a in [0, 3]\nruntime variables:\n"
+            "a: p; (d0)[e, f] -> (e), domain: d0 in [0, 3], e in [0, 3], f in [0, 3]",
+            "[f, e] -> (e)",
+        ),
+        (
+            "(d0){c} -> (c), domain: d0 in [0, 3], c in [0, 3]\nruntime variables:\nc: p; (d0){a, b} -> (d0), domain: "
+            "d0 in [0, 3], a in [0, 3], b in [0, 3]; replica id: (d0){a, b} -> (a), domain: d0 in [0, 3], "
+            "a in [0, 3], b in [0, 3]; reading {a = p; (d0) -> (0), domain: d0 in [0, 3], b = reader}",
+            "{b, a} -> (a)",
+        ),
+        # Of another kind.
+        (
+            "(i)[j]{a} -> (a), domain: i in [0, 3], j in [0, 3], a in [0, 3]\nruntime variables:\n"
+            "a: p; (i)[j] -> (i), domain: i in [0, 3], j in [0, 3]",
+            "(j)[i] -> (i)",
+        ),
+        (
+            "(d0)[s0]{a} -> (a), domain: d0 in [0, 3], s0 in [0, 3], a in [0, 3]\nruntime variables:\n"
+            "a: p; (d0) -> (d0), domain: d0 in [0, 3]",
+            "(s0) -> (s0), domain: s0",
+        ),
+    ],
+)
+def test_each_kind_of_variable_stands_in_the_order_of_the_map_around(text: str, wrong: str) -> None:
+    assert parse_map(print_map(parse_map(text))) == parse_map(text)
+    right = {"{b, a} -> (a)": "{a, b} -> (a)", "[f, e] -> (e)": "[e, f] -> (e)", "(j)[i] -> (i)": "(i)[j] -> (i)"}
+    planted = text.replace(right.get(wrong, "(d0) -> (d0), domain: d0"), wrong)
+    assert planted != text
+    with pytest.raises(InputError, match="in the order of the map around"):
+        parse_map(planted)

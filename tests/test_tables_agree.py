@@ -123,7 +123,6 @@ SAME: dict[str, tuple[Table, Table, Said, Said]] = {
         {},
     ),
     "done together": (beside._TOGETHER, COLLECTIVES, dict.fromkeys(("send", "recv", "async"), "no collective"), {}),
-    "peers": (meaning._PEERS, beside._PEERS, {}, {}),
     "transfers": (device_events.TRANSFERS, between_devices.parting("transfer"), {}, {}),
     "transfers on channels": (channel_checks._TRANSFERS, device_events.TRANSFERS, {}, {}),
     "any order": (reductions.COMMUTATIVE, constant_folds._ANY_ORDER, {}, {}),

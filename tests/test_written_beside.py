@@ -675,6 +675,7 @@ def of_claim(text: str, name: str) -> set[str]:
         (exchanging(of_send='foo="1"'), exchanging(of_send='_xla_send_recv_pipeline="0"')),
         (exchanging(of_send='_xla_send_recv_pipeline="1"'), exchanging(of_send='_scheduling_group_id="1"')),
         (exchanging(of_send='foo="1"'), exchanging(of_send='_scheduling_group_id="1"')),
+        (exchanging(of_send='Scheduler_Hint="1"'), exchanging(of_send='scheduler_hint="1"')),
         (exchanging(of_send='x="_xla_send_recv_pipeline=1"'), exchanging(of_send='xla.sdy.x="y=1"')),
         (exchanging(of_sum='foo="1"'), exchanging(of_sum='combiner_key="1"')),
         (exchanging(of_sum='foo="1"'), exchanging(of_sine='foo="1"')),
@@ -859,3 +860,61 @@ def test_an_attribute_of_frontends_has_one_name(name: str) -> None:
 def test_pairs_of_devices_are_a_list(text: str) -> None:
     assert device_pairs(text) is None
     assert device_pairs(" { { 0 , 1 } , {1,0} } ") == ((0, 1), (1, 0)) and device_pairs("{}") == ()
+
+
+SENDING = (
+    "HloModule m, replica_count=2\nENTRY e {{\n  p = f32[4] parameter(0)\n  t = token[] after-all()\n"
+    "  s = (f32[4], u32[], token[]) send(p, t), channel_id=1{0}\n  d = token[] send-done(s), channel_id=1\n"
+    "  r = (f32[4], u32[], token[]) recv(t), channel_id=1{0}\n  q = (f32[4], token[]) recv-done(r), channel_id=1\n"
+    "  g = f32[4] get-tuple-element(q), index=0\n  ROOT o = f32[4] {1}(g, p)\n}}\n"
+)
+
+
+def told_of(before: str, after: str) -> str:
+    return compare(parse_module(before), parse_module(after)).verdict.value
+
+
+@pytest.mark.parametrize(
+    ("more", "verdict"),
+    [
+        ("", "refuted"),
+        (', _xla_send_recv_pipeline="1"', "refuted"),
+        (', _scheduling_group_id="1"', "refuted"),
+        (', foo="1"', "unknown"),
+        (", _xla_send_recv_validation={{1,2}}", "unknown"),
+    ],
+)
+def test_what_is_sent_with_words_that_nobody_knows_refutes_nothing(more: str, verdict: str) -> None:
+    """Nor does what is carried in some turns only."""
+    one, two = (SENDING.format(f", frontend_attributes={{{PAIRS}{more}}}", op) for op in ("add", "multiply"))
+    assert told_of(one, two) == verdict
+    if verdict == "refuted":
+        assert compared(one, one) == "proved"
+
+
+@pytest.mark.parametrize(
+    ("pairs", "verdict"), [("{{0,1},{1,0}}", "refuted"), ("{{0,1},{1,1}}", "unknown"), ("{{1,1},{0,1}}", "unknown")]
+)
+def test_one_device_receives_from_one(pairs: str, verdict: str) -> None:
+    said = f', frontend_attributes={{_xla_send_recv_source_target_pairs="{pairs}"}}'
+    assert told_of(SENDING.format(said, "add"), SENDING.format(said, "multiply")) == verdict
+
+
+@pytest.mark.parametrize("target", ["Sharding", "MoveToHost", "MoveToDevice", "AllocateBuffer", "Pin", "Unpin"])
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [
+        ("", "refuted"),
+        (', backend_config="unspecified_dims=[0]"', "refuted"),
+        (', frontend_attributes={_xla_buffer_placement="pinned_host"}', "refuted"),
+        (', frontend_attributes={foo="1"}', "unknown"),
+        (', backend_config="foo=[0]"', "unknown"),
+        (', backend_config={"foo":1}', "unknown"),
+    ],
+)
+def test_a_call_that_gives_what_it_is_given_is_run_where_all_its_words_are_known(
+    target: str, said: str, verdict: str
+) -> None:
+    start = "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n"
+    kept = start + f'  c = f32[4] custom-call(p), custom_call_target="{target}"{said}\n  ROOT z = f32[4] copy(c)\n}}\n'
+    assert told_of(kept, start + "  ROOT z = f32[4] negate(p)\n}\n") == verdict

@@ -78,6 +78,10 @@ parameter | silent | neff_input_names | the name of what is given
 * | silent | num_batch_dims | handed on from a call of a library, which alone it concerns
 call | silent | composite.* | the name of what the call stands for
 @permute | read | _xla_send_recv_validation | in which turns it carries anything, a promise (see `carried_when`)
+@peer | read | _xla_send_recv_validation | the same
+@peer | read | _xla_send_recv_source_target_pairs | between which devices it is (see `device_pairs`)
+@peer | read | _xla_send_recv_pipeline | on which stream it runs
+@peer | read | _xla_host_transfer_handler_name _xla_host_transfer_rendezvous | with what on the host it is
 """
 """The same of `frontend_attributes`; `*` at the end of a name stands for any rest."""
 
@@ -88,8 +92,8 @@ _ASYNCHRONOUS: Final = re.compile(r"(.*)-(start|update|done)")
 
 _CALLS: Final = frozenset({"custom-call"})
 """What is written beside a call of a library is part of what is called."""
-_PEERS: Final = frozenset({"send", "recv", "send-done", "recv-done"})
-"""Attributes of frontends name the partner of these."""
+PEERS: Final = frozenset({"send", "recv", "send-done", "recv-done"})
+"""Operations whose partner is named by attributes of frontends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +122,8 @@ class NamesRow:
                 return _ASYNCHRONOUS.fullmatch(opcode) is not None
             case "@permute":
                 return opcode.startswith(("collective-permute", "async-"))
+            case "@peer":
+                return opcode in PEERS
             case "@caller":
                 return opcode in ("call", "async-start", "async-update", "async-done")
             case "@slice":
@@ -168,7 +174,7 @@ def beside(i: Instruction) -> tuple[Beside, ...]:
     for name, value in i.attributes.pairs:
         if name == "backend_config" and i.opcode not in _CALLS:
             out += _of_configuration(i.opcode, value)
-        elif name == "frontend_attributes" and i.opcode not in _CALLS | _PEERS:
+        elif name == "frontend_attributes" and i.opcode not in _CALLS:
             out += _of_frontend(i.opcode, value)
     return tuple(out)
 

@@ -4,9 +4,10 @@ what attributes make of an instruction. The ordinary one is y = conv(x, w)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from hloproof.models.hlo.attributes import Attributes, ConvolutionDimensions, Quoted, WindowDimension, Word
+from hloproof.models.hlo.beside import factor, settings_of_call
 
 _ORDINARY: Final = frozenset({"fprop", "unset", "unknown"})
 
@@ -20,6 +21,22 @@ READ: Final = (
     "operand_precision",
 )
 """What the meaning of a convolution or product of a library is read from, its operands aside."""
+
+
+_FACTORS: Final = ("conv_result_scale", "side_input_scale", "leakyrelu_alpha")
+_SETTINGS: Final = frozenset({"activation_mode", "algorithm", *_FACTORS})
+_KERNEL: Final = frozenset({"algo_id", "algo_type", "is_cudnn_frontend", "math_type", "tuning_knobs", "workspace_size"})
+"""What is said of a kernel, by whose fields it is chosen and not what it computes."""
+
+
+def convolution_settings(attributes: Attributes) -> dict[str, Any] | None:
+    """What the configuration of a call of a library's convolution says; None where there is none, or it says more than
+    is known."""
+    found = settings_of_call(attributes, "cudnn_conv_backend_config")
+    if found is None or not found.keys() <= _SETTINGS or any(factor(found, n) is None for n in _FACTORS):
+        return None
+    kernel = found.get("algorithm", {})
+    return found if isinstance(kernel, dict) and kernel.keys() <= _KERNEL else None
 
 
 def why_no_sum(attributes: Attributes) -> str | None:

@@ -28,7 +28,10 @@ def source_device(i: Instruction, device: int) -> int | None:
         if found is None:
             raise NotModelled(f"between which devices {i.name} is")
         named = list(found)
-    return next((s for s, t in named if t == device), -1)
+    sources = [s for s, t in named if t == device]
+    if len(sources) > 1:
+        raise NotModelled(f"{i.name}, by which several devices send to one")
+    return sources[0] if sources else -1
 
 
 def started(step: Step, result: Value) -> Value:

@@ -205,7 +205,10 @@ class Machine:
         if opcode in ("async-start", "async-update", "async-done"):
             return self._asynchronous(i, operands, devices)
         shapes = computation.operand_shapes(i)
-        steps = {d: Step(i, o, shapes, self.scalars, self._body) for d, o in zip(devices, operands, strict=True)}
+        steps = {
+            d: Step(i, o, shapes, self.scalars, self._body, self._parameters)
+            for d, o in zip(devices, operands, strict=True)
+        }
         plain = opcode.removesuffix("-start")
         if plain in COLLECTIVES:
             results = run_collective(plain, steps, self.devices)
@@ -248,6 +251,9 @@ class Machine:
             order = self._plan(computation).instructions
             found = self._bodies[name] = scalar_body(computation, order, self.scalars, self._literal, evaluate)
         return found
+
+    def _parameters(self, name: str) -> tuple[Shape, ...]:
+        return tuple(p.shape for p in self.module.by_name[name].parameters)
 
     def _literal(self, i: Instruction) -> Value:
         key = (i.literal or "", i.shape)

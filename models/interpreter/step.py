@@ -25,6 +25,8 @@ class Step:
     operand_shapes: tuple[Shape, ...]
     scalars: Scalars
     body: Callable[[str], Body]
+    parameters: Callable[[str], tuple[Shape, ...]]
+    """The shapes of the parameters of a called computation."""
 
     @property
     def attributes(self) -> Attributes:

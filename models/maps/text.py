@@ -179,7 +179,7 @@ def _map(reader: Reader, around: IndexingMap | None = None, *shared: str) -> Ind
     given = {} if around is None else {name: own for own, name in around.display_names().items()}
     for name, own in names.items():
         kind = own.rstrip("0123456789")
-        if kind in shared and given.get(name, own) != own and given[name].rstrip("0123456789") == kind:
+        if kind in shared and given.get(name, own) != own:
             raise reader.error(f"the variables in the order of the map around, not {name!r} here", found=False)
     reader.expect("->")
     results = _results(reader, names)

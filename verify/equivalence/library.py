@@ -7,8 +7,6 @@ table, or whose configuration is not understood, is opaque.
 
 from __future__ import annotations
 
-from typing import Any
-
 from hloproof.elements.movement import Test, spread
 from hloproof.equivalence.elements_folds import convolution, precision, windowed
 from hloproof.equivalence.graph import Node
@@ -16,8 +14,8 @@ from hloproof.equivalence.indices import At, Lin, constant, variable
 from hloproof.equivalence.placing import guarded
 from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value, has_zero
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Quoted, Window, WindowDimension, Word
-from hloproof.models.hlo.beside import factor, settings_of_call, unread_of_call
-from hloproof.models.hlo.library_shapes import READ, is_convolution
+from hloproof.models.hlo.beside import unread_of_call
+from hloproof.models.hlo.library_shapes import READ, convolution_settings, is_convolution
 
 
 def call(element: Elem, place: int) -> tuple[str, Term, int] | None:
@@ -38,7 +36,7 @@ def call(element: Elem, place: int) -> tuple[str, Term, int] | None:
         return None
     if unread_of_call(whole.attributes, *READ):
         return None
-    settings = configuration(whole)
+    settings = convolution_settings(whole.attributes)
     rank = len(labels.input_spatial)
     dims = window.dimensions if isinstance(window, Window) else (WindowDimension(1),) * rank
     if settings is None or settings.get("conv_result_scale", 0) != 1 or len(dims) != rank:
@@ -65,15 +63,6 @@ def call(element: Elem, place: int) -> tuple[str, Term, int] | None:
     else:
         return None
     return None if found is None else (name, found, place + len(found.sizes))
-
-
-def configuration(whole: Node) -> dict[str, Any] | None:
-    """What the configuration of a cuDNN convolution says; None where there is none, or it says more than is known."""
-    found = settings_of_call(whole.attributes, "cudnn_conv_backend_config")
-    known = {"activation_mode", "conv_result_scale", "side_input_scale", "leakyrelu_alpha", "algorithm"}
-    if found is None or not set(found) <= known:
-        return None
-    return None if any(factor(found, n) is None for n in ("conv_result_scale", "side_input_scale")) else found
 
 
 def _convolved(whole: Node, node: Node, at: At, place: int) -> Fold | None:

@@ -13,7 +13,7 @@ from hloproof.equivalence.computed_identities import ACCURACY
 from hloproof.equivalence.graph import Node
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, DevicePairs, Quoted, ReplicaGroups, Word
-from hloproof.models.hlo.beside import frontend_entries, letters
+from hloproof.models.hlo.beside import PEERS, frontend_entries, letters
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, BufferShape, Layout, Shape, TupleShape
 from hloproof.models.hlo.text.lexer import Scanner
@@ -46,10 +46,7 @@ or made. A result that is left out of a module is part of the operation still.""
 _IN_BYTES: Final = frozenset({"infeed", "recv", "send"})
 """Operations that exchange bytes with another program, which knows the layouts that their shapes tell."""
 
-_PEERS: Final = frozenset({"send", "recv", "send-done", "recv-done"})
-"""Operations whose partner lies in another program, and is named by attributes."""
-
-_OUTSIDE: Final = _PEERS | {"infeed", "outfeed"}
+_OUTSIDE: Final = PEERS | {"infeed", "outfeed"}
 """Operations that are done by the devices that their sharding names."""
 
 _OF_CALLS: Final = frozenset({"backend_config", "frontend_attributes", "sharding"})
@@ -64,8 +61,9 @@ CARRIED: Final = "_xla_send_recv_validation"
 
 
 def carried_when(i: Instruction) -> str:
-    """The turns in which a permutation is said to carry something; empty where nothing is said."""
-    if not i.opcode.startswith(("collective-permute", "async-")):  # what is said of a start is said of its call
+    """The turns in which a permutation, a send or a recv is said to carry something; empty where nothing is said."""
+    # What is said of a start is said of its call.
+    if not i.opcode.startswith(("collective-permute", "async-")) and i.opcode not in PEERS:
         return ""
     written = _text(i.attributes.get("frontend_attributes") or Word("{}"))
     entries = frontend_entries(written)
@@ -82,8 +80,8 @@ def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:
             raise NotModelled(f"{i.opcode} {i.name}, whose literal is left out")
         if name == "channel_id":
             # A number without meaning of its own, but for peers that have to name the same one.
-            out.append((name, _plain(value) if opcode in _PEERS else True))
-        elif opcode in _PEERS and name == "frontend_attributes":
+            out.append((name, _plain(value) if opcode in PEERS else True))
+        elif opcode in PEERS and name == "frontend_attributes":
             out.append((name, _text(value)))
         elif name == "dimensions" and opcode == "map":
             continue

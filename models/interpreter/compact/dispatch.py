@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import prod
 from typing import Final
 
@@ -80,7 +81,7 @@ def applied(step: Step, single: Single) -> Value:
     if _size(step.instruction.shape) > MOST_WRITTEN_OUT:
         raise NotModelled(f"{opcode} of {_size(step.instruction.shape)} elements, which all are needed")
     plain = tuple(written_out(x) for x in step.operands)
-    found = OPERATIONS[opcode](Step(step.instruction, plain, step.operand_shapes, step.scalars, step.body))
+    found = OPERATIONS[opcode](replace(step, operands=plain))
     return compacted(found)
 
 

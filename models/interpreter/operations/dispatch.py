@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from math import prod
 from typing import Final
 
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, Quoted
+from hloproof.models.hlo.attributes import NON_SEMANTIC, Attributes, ComputationRef, Quoted
 from hloproof.models.hlo.beside import unread_of_call
 from hloproof.models.hlo.opcodes import SCALAR
 from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
@@ -29,8 +30,8 @@ LARGEST: Final = 1 << 24
 """Tensors of more elements are not evaluated: an element takes 32 bytes, so that these are half a gigabyte."""
 
 _IDENTITY_CALLS: Final = frozenset({"Sharding", "MoveToHost", "MoveToDevice", "AllocateBuffer", "Pin", "Unpin"})
-_OF_PLACES: Final = ("backend_config", "frontend_attributes")
-"""Say where parts of an array are to lie, of which nothing is seen in its elements."""
+_OF_PLACES: Final = re.compile(r"unspecified_dims=\[[0-9, ]*\]", re.ASCII)
+"""Says where parts of an array are to lie, of which nothing is seen in its elements."""
 _COMPARATORS: Final = ("called_computations", "to_apply")
 
 
@@ -79,14 +80,14 @@ def custom_call(step: Step) -> Value:
     named = step.attributes.get("custom_call_target")
     target = named.text if isinstance(named, Quoted) else str(named)
     attributes, single = step.attributes, len(step.operands) == 1
-    if single and target in _IDENTITY_CALLS and not unread_of_call(attributes, *_OF_PLACES):
+    if single and target in _IDENTITY_CALLS and not unread_of_call(attributes, *_of_places(attributes)):
         return step.operands[0]
     name = target.removeprefix("xla_builder.math.").lower()
     if single and target.startswith("xla_builder.math.") and name in SCALAR and not unread_of_call(attributes):
         function = step.function(name, step.shape.element_type, 1)
         return step.result([function(v) for v in step.array(0).data])
     if single and target == "TopK" and not unread_of_call(attributes, *_COMPARATORS):
-        return reduction.top_k(step)
+        return reduction.top_k_call(step)
     if target in LIBRARY_CALLS and step.scalars.name != "counted":
         return LIBRARY_CALLS[target](step)
     kept = [(k, v) for k, v in step.attributes.pairs if k not in NON_SEMANTIC and not isinstance(v, ComputationRef)]
@@ -100,6 +101,12 @@ def custom_call(step: Step) -> Value:
         elif isinstance(value, tuple):
             pending[:0] = value
     return _uninterpreted(step, step.instruction.shape, name, arguments)
+
+
+def _of_places(attributes: Attributes) -> tuple[str, ...]:
+    """The attributes of a call that gives what it is given which say where its parts are to lie, and no more."""
+    said = attributes.get("backend_config")
+    return ("backend_config",) if isinstance(said, Quoted) and _OF_PLACES.fullmatch(said.text) else ()
 
 
 def _uninterpreted(step: Step, shape: Shape, name: str, arguments: list[Element]) -> Value:

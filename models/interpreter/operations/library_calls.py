@@ -18,7 +18,7 @@ from typing import Any, Final
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, ConvolutionDimensions, Quoted, Window, WindowDimension
 from hloproof.models.hlo.beside import factor, settings_of_call, unread_of_call
-from hloproof.models.hlo.library_shapes import READ, is_convolution
+from hloproof.models.hlo.library_shapes import READ, convolution_settings, is_convolution
 from hloproof.models.hlo.shape import ArrayShape, TupleShape
 from hloproof.models.interpreter.operations.contraction import contracted
 from hloproof.models.interpreter.operations.window import convolved
@@ -28,9 +28,6 @@ from hloproof.models.interpreter.value import Array, Element, Token, Value, fill
 
 _Dimensions = tuple[int, ...]
 _DIMENSION: Final = re.compile(r"[0-9]{1,2}", re.ASCII)
-_CONVOLUTION: Final = frozenset(
-    {"activation_mode", "conv_result_scale", "side_input_scale", "leakyrelu_alpha", "algorithm"}
-)
 _GEMM: Final = frozenset(
     {
         "alpha_real",
@@ -50,17 +47,39 @@ _GEMM: Final = frozenset(
     }
 )
 """Settings that are understood, or that do not change the result."""
+_PAIRS: Final = (
+    ("lhs_batch_dims", "lhs_batch_dimensions"),
+    ("rhs_batch_dims", "rhs_batch_dimensions"),
+    ("lhs_contracting_dims", "lhs_contracting_dimensions"),
+    ("rhs_contracting_dims", "rhs_contracting_dimensions"),
+)
+"""The dimension numbers of a dot, and what they are called in a configuration."""
+_PRECISION: Final = frozenset({"operand_precision", "algorithm"})
 
 
-def _configuration(step: Step, name: str, known: frozenset[str]) -> dict[str, Any]:
+def _convolution_settings(step: Step) -> dict[str, Any]:
+    _require_read(step)
+    found = convolution_settings(step.attributes)
+    if found is None:
+        raise NotModelled("a library convolution without settings, or with others than are known")
+    return found
+
+
+def _product_settings(step: Step) -> dict[str, Any]:
+    _require_read(step)
+    found = settings_of_call(step.attributes, "gemm_backend_config")
+    if found is None:
+        raise NotModelled("a library product without gemm_backend_config, or with more than that")
+    inside = {"dot_dimension_numbers": frozenset(name for _, name in _PAIRS), "precision_config": _PRECISION}
+    for said, known in ((found, _GEMM), *((found.get(name, {}), names) for name, names in inside.items())):
+        if not isinstance(said, dict) or not said.keys() <= known:
+            raise NotModelled(f"a library product with other settings than {', '.join(sorted(known))}")
+    return found
+
+
+def _require_read(step: Step) -> None:
     if unread := unread_of_call(step.attributes, *READ):
         raise NotModelled(f"a library call with {unread[0]}")
-    found = settings_of_call(step.attributes, name)
-    if found is None:
-        raise NotModelled(f"a library call without {name}, or with more than that")
-    if not set(found) <= known:
-        raise NotModelled(f"a library call with other settings than {', '.join(sorted(known))}")
-    return found
 
 
 def result_of(step: Step) -> ArrayShape:
@@ -144,7 +163,7 @@ def _added(step: Step, left: list[Element], right: list[Element], kind: str) -> 
 
 def _convolution(step: Step) -> Value:
     name = _name(step)
-    settings = _configuration(step, "cudnn_conv_backend_config", _CONVOLUTION)
+    settings = _convolution_settings(step)
     activation, side = settings.get("activation_mode", "kNone"), _factor(settings, "side_input_scale")
     scale, shape = _factor(settings, "conv_result_scale"), result_of(step)
     if len(step.operands) < 2:
@@ -183,6 +202,8 @@ def convolution_form(step: Step, sizes: Sequence[int]) -> _Form:
     dims = window.dimensions if isinstance(window, Window) and window.dimensions else (WindowDimension(1),) * rank
     if len(dims) != rank:
         raise NotModelled("a convolution with a window of another rank")
+    if step.attributes.integer("batch_group_count", 1) != 1:
+        raise NotModelled("a library convolution whose batch is in groups")
     shapes = [s.dimensions for s in step.operand_shapes if isinstance(s, ArrayShape)]
     groups = step.attributes.integer("feature_group_count", 1)
     target = step.attributes.get("custom_call_target")
@@ -206,7 +227,7 @@ def plain_convolution(step: Step) -> bool:
     """Whether a call is a convolution and nothing more."""
     if _name(step) not in ("Forward", "BackwardInput", "BackwardFilter"):
         return False
-    settings = _configuration(step, "cudnn_conv_backend_config", _CONVOLUTION)
+    settings = _convolution_settings(step)
     kinds = {result_of(step).element_type, *(s.element_type for s in step.operand_shapes if isinstance(s, ArrayShape))}
     return (
         settings.get("activation_mode", "kNone") == "kNone"
@@ -284,12 +305,12 @@ def _by_filter(
 
 
 def _no_groups(step: Step) -> None:
-    if any(step.attributes.integer(a, 1) != 1 for a in ("feature_group_count", "batch_group_count")):
+    if step.attributes.integer("feature_group_count", 1) != 1:
         raise NotModelled("the gradient of a library convolution in groups")
 
 
 def _product(step: Step) -> Value:
-    settings = _configuration(step, "gemm_backend_config", _GEMM)
+    settings = _product_settings(step)
     shape = result_of(step)
     kind, epilogue = shape.element_type, settings.get("epilogue", "DEFAULT")
     alpha, beta = _factor(settings, "alpha_real"), _factor(settings, "beta")
@@ -305,15 +326,7 @@ def _product(step: Step) -> Value:
     numbers = settings.get("dot_dimension_numbers")
     if not isinstance(numbers, dict):
         raise NotModelled("a library product without dimension numbers")
-    dims = {
-        short: _dimensions(numbers.get(f"{short[:3]}_{long}_dimensions", []))
-        for short, long in (
-            ("lhs_batch_dims", "batch"),
-            ("rhs_batch_dims", "batch"),
-            ("lhs_contracting_dims", "contracting"),
-            ("rhs_contracting_dims", "contracting"),
-        )
-    }
+    dims = {short: _dimensions(numbers.get(name, [])) for short, name in _PAIRS}
     if _size_of_product(a, b, *dims.values()) != shape.dimensions:
         raise NotModelled("dimension numbers that do not fit a library product of these operands")
     plain = replace(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cmp_to_key
+from itertools import pairwise
 from typing import Final
 
+from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, Word
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.interpreter.semantics.semantics import Function
 from hloproof.models.interpreter.step import Execute, Step, as_result, result_shapes
 from hloproof.models.interpreter.value import Array, Element, Value, offsets, strides
 
@@ -65,19 +69,51 @@ def sort(step: Step) -> Value:
     return as_result(step, [Array(x.element_type, x.sizes, c) for x, c in zip(operands, columns, strict=True)])
 
 
+_Row = list[tuple[Element, int]]
+"""The elements of a line in their order, and where they stood."""
+
+
 def top_k(step: Step) -> Value:
     """The k first elements of every line along the last dimension in descending (or ascending) order, and their
     positions; equal elements keep their order."""
+    return _first_of_lines(step, lambda row: None)
+
+
+def top_k_call(step: Step) -> Value:
+    """The same of a call of `TopK`, which gives the largest. Raises NotModelled where its comparator, of two elements
+    or of these and their positions, puts a line in another order."""
+    names, kind = step.attributes.computations(), step.array(0).element_type
+    shapes = step.parameters(names[0]) if len(names) == 1 else ()
+    positions = result_shapes(step)[1].element_type
+    kinds = [s.element_type for s in shapes if isinstance(s, ArrayShape) and not s.rank]
+    if len(kinds) != len(shapes) or kinds not in ([kind, kind], [kind, kind, positions, positions]):
+        raise NotModelled("a call of TopK without one comparator of two elements")
+    body, largest = step.body(names[0]), _total_order(step, "GT")
+
+    def before(one: tuple[Element, int], other: tuple[Element, int]) -> bool:
+        at = [step.scalars.constant(positions, n) for _, n in (one, other)]
+        (answer,) = body([one[0], other[0], *at][: len(shapes)])
+        return bool(answer)
+
+    def require(row: _Row) -> None:
+        for one, other in pairwise(row):
+            if before(other, one) or (largest(one[0], other[0]) and not before(one, other)):
+                raise NotModelled("a call of TopK whose comparator is not the descending order")
+
+    return _first_of_lines(step, require)
+
+
+def _total_order(step: Step, direction: str) -> Function:
+    kind = step.array(0).element_type
+    said = Attributes((("direction", Word(direction)), ("type", Word("TOTALORDER"))))
+    return step.scalars.function("compare", [kind, kind], "pred", said)
+
+
+def _first_of_lines(step: Step, require: Callable[[_Row], None]) -> Value:
     x, axis = step.array(0), len(step.array(0).sizes) - 1
     values_shape, index_shape = result_shapes(step)
     k = values_shape.dimensions[-1]
-    direction = "LT" if step.attributes.get("largest") is False else "GT"
-    before = step.scalars.function(
-        "compare",
-        [x.element_type, x.element_type],
-        "pred",
-        Attributes((("direction", Word(direction)), ("type", Word("TOTALORDER")))),
-    )
+    before = _total_order(step, "LT" if step.attributes.get("largest") is False else "GT")
 
     def compare(a: tuple[Element, int], b: tuple[Element, int]) -> int:
         (first, _), (second, _) = a, b
@@ -93,6 +129,7 @@ def top_k(step: Step) -> Value:
             continue
         row = [(x.data[i], n) for n, i in enumerate(line)]
         row.sort(key=cmp_to_key(compare))
+        require(row)
         values += [v for v, _ in row[:k]]
         positions += [step.scalars.constant(index_shape.element_type, n) for _, n in row[:k]]
     return (

@@ -60,7 +60,7 @@ class BoundedMachine(Machine):
         left = self._deadline - monotonic()
         work = 0 if self.compact and i.opcode in COMPACT else _products(i, computation) * len(devices)
         if carried_when(i):
-            raise NotModelled("a permutation that carries nothing in some turns")
+            raise NotModelled("a permutation, or a transfer, that carries nothing in some turns")
         if left < 0 or work > left * _PRODUCTS_PER_SECOND.get(self.scalars.name, 5e6):
             raise TooLong(f"the budget ran out at {i.name}")
         return super()._instruction(i, computation, operands, devices)
