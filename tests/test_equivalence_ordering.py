@@ -89,6 +89,13 @@ SOUND = [
 ]
 OF_TWO = GT.replace("  c = s32[] parameter(2)\n  d = s32[] parameter(3)\n", "")
 OF_THREE = GT.replace("  d = s32[] parameter(3)\n", "")
+OF_LINES = OF_THREE.replace("c = s32[] parameter(2)", "c = s32[2] parameter(2)")
+ALWAYS = """always {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = pred[] constant(true)
+}
+"""
 UNSOUND = [
     (top(), by_sort(LT, "lt")),  # ascending
     (top("false"), by_sort(GT, "gt")),
@@ -119,11 +126,11 @@ def test_not_proved(before: str, after: str) -> None:
     assert verdict(before, after) == "unknown"
 
 
-@pytest.mark.parametrize("comparator", [LT, PLAIN, OF_THREE])
+@pytest.mark.parametrize("comparator", [LT, PLAIN, OF_THREE, OF_LINES, ALWAYS, GT + LT.replace("lt {", "x {")])
 def test_a_call_that_is_told_another_order_is_not_run(comparator: str) -> None:
     """It sorts downwards, or as it is told: nobody says which, and neither refutes."""
     name = comparator.split()[0]
-    told = parse_module(call(comparator, name))
+    told = parse_module(call(comparator, f"{name}, x" if "x {" in comparator else name))
     given = [[[1.0, -0.0, 0.0, 2.0, -3.0], [5.0, 4.0, 3.0, 2.0, 1.0]]]
     with pytest.raises(NotModelled, match="TopK"):
         run_module(told, given)

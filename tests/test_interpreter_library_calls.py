@@ -314,6 +314,29 @@ def test_a_library_convolution_whose_batch_is_in_groups_is_not_run(sizes: tuple[
         run_module(parse_module(text), [_nested(_numbers(prod(n), k), n) for k, n in enumerate(map(_sizes, sizes[:2]))])
 
 
+@pytest.mark.parametrize(
+    ("name", "sizes"), [("BackwardInput", ("1,2,3", "2,1,1", "1,2,3")), ("BackwardFilter", ("1,2,3", "1,2,3", "2,1,1"))]
+)
+def test_the_gradient_of_a_library_convolution_in_groups_is_not_run(name: str, sizes: tuple[str, ...]) -> None:
+    one, other, result = (f"f32[{s}]" for s in sizes)
+    text = _call([one, other], result, "size=1", name)
+    text = text.replace(", custom_call_target", ", feature_group_count=2, custom_call_target")
+    with pytest.raises(NotModelled, match="in groups"):
+        run_module(parse_module(text), [_nested(_numbers(prod(n), k), n) for k, n in enumerate(map(_sizes, sizes[:2]))])
+
+
+def test_a_convolution_is_run_where_all_words_beside_it_are_known() -> None:
+    text = _call(*SMALL)
+    for given in (SMALL_GIVEN, tuple(map(_by_classes, SMALL_GIVEN))):
+        for said, known in (("foo", False), ("_xla_compute_type", True)):
+            module = parse_module(text.replace(", backend", f', frontend_attributes={{{said}="1"}}, backend'))
+            if known:
+                assert run_module(module, [*given]) == run_module(parse_module(text), [*SMALL_GIVEN])
+            else:
+                with pytest.raises(NotModelled, match="foo"):
+                    run_module(module, [*given])
+
+
 def _sizes(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split(",")))
 

@@ -893,6 +893,23 @@ def test_what_is_sent_with_words_that_nobody_knows_refutes_nothing(more: str, ve
 
 
 @pytest.mark.parametrize(
+    "name",
+    [
+        "_xla_send_recv_source_target_pairs",
+        "_xla_send_recv_validation",
+        "_xla_send_recv_pipeline",
+        "_xla_host_transfer_handler_name",
+        "_xla_host_transfer_rendezvous",
+    ],
+)
+def test_words_that_concern_a_transfer_are_known_there_alone(name: str) -> None:
+    sent = parse_module(SENDING.format(f', frontend_attributes={{{name}="1"}}', "add"))
+    assert unknown_in(sent) == set()
+    beside_sum = SENDING.format("", "add").replace("add(g, p)", f'add(g, p), frontend_attributes={{{name}="1"}}')
+    assert unknown_in(parse_module(beside_sum)) == {f"frontend_attributes.{name} of add"}
+
+
+@pytest.mark.parametrize(
     ("pairs", "verdict"), [("{{0,1},{1,0}}", "refuted"), ("{{0,1},{1,1}}", "unknown"), ("{{1,1},{0,1}}", "unknown")]
 )
 def test_one_device_receives_from_one(pairs: str, verdict: str) -> None:
@@ -909,6 +926,7 @@ def test_one_device_receives_from_one(pairs: str, verdict: str) -> None:
         (', frontend_attributes={_xla_buffer_placement="pinned_host"}', "refuted"),
         (', frontend_attributes={foo="1"}', "unknown"),
         (', backend_config="foo=[0]"', "unknown"),
+        (', backend_config="unspecified_dims=[0], foo"', "unknown"),
         (', backend_config={"foo":1}', "unknown"),
     ],
 )
