@@ -158,6 +158,26 @@ def test_nothing_is_not_said_of_what_is_not_there(instructions: str, clauses: tu
     assert (found.verdict.value, reason in (found.reason or "")) == ("unknown", True)
 
 
+NUMBERED = "ROOT r = s32[4] fusion(), kind=kLoop, calls=f"
+EMPTY = "x = f32[4] parameter(0)\nROOT r = () tuple()"
+
+
+@pytest.mark.parametrize(
+    ("instructions", "clauses", "reason"),
+    [
+        (NUMBERED, ("input-to-output 0 nothing",), "no operand 0"),
+        (NUMBERED, ("output-to-input 0 nothing",), "no operand 0"),
+        (EMPTY, ("input-to-output 0 nothing",), "no operand 0"),
+        (EMPTY, ("output-to-input 0 nothing",), "no operand 0"),
+        (EMPTY, ("follow", "output-to-input 0 nothing"), "no output 0"),
+        (EMPTY, ("follow", "input-to-output 0 nothing"), "no output 0"),
+    ],
+)
+def test_nor_where_there_is_nothing_at_all(instructions: str, clauses: tuple[str, ...], reason: str) -> None:
+    found = checked(instructions, *clauses, bodies="f { ROOT i = s32[4] iota(), iota_dimension=0 }").found
+    assert found.verdict.value == "unknown" and reason in str(found.reason), found
+
+
 @pytest.mark.parametrize("clauses", [("output-to-input 1",), ("follow", "output-to-input 0")])
 def test_an_output_beside_a_token_has_one_number(clauses: tuple[str, ...]) -> None:
     """Alone and followed: outputs count the leaves of the tuple, tokens among them."""

@@ -124,7 +124,6 @@ FROM_PART = (
         ("; (d0) -> (), domain: d0 in [0, 7]", "proved"),
         ("; (d0) -> (), domain: d0 in [0, 7]; replica id: (d0) -> (3), domain: d0 in [0, 7]", "unknown"),
         ("; (d0) -> (), domain: d0 in [0, 7]; replica id: (d0) -> (d0 / 2), domain: d0 in [0, 7]", "unknown"),
-        ("; (d0) -> (3), domain: d0 in [0, 7]", "unknown"),
     ],
 )
 def test_the_place_of_another_device_is_not_the_readers_own(which: str, verdict: str) -> None:

@@ -531,3 +531,35 @@ def test_nor_is_it_given_all_there_is_where_a_place_is_read_beside_it(most: str,
     header = "HloModule m, replica_count=2"
     found = checked(given, "instruction ds", "follow", said, header=header, bodies=EXCHANGED_PARTS)
     assert found.verdict.value == verdict, found.found
+
+
+@pytest.mark.parametrize(
+    ("second", "verdict"), [("", "proved"), ("(d0 - 2)", "proved"), ("(99)", "unknown"), ("(d0)", "unknown")]
+)
+def test_each_map_that_is_followed_reads_elements_that_there_are(second: str, verdict: str) -> None:
+    beside = "x = f32[4] parameter(0)\ni = s32[2] parameter(1)\nROOT r = f32[4] negate(x)"
+    said = (
+        "output-to-input 0 (d0){rt0} -> (d0 + rt0 * 0), domain: d0 in [2, 3], rt0 in [0, 3]\n    runtime variables:\n"
+    )
+    said += f"    rt0: parameter(1); (d0) -> {second}, domain: d0 in [2, 3]"
+    first = "output-to-input 0 (d0) -> (d0), domain: d0 in [{}]"
+    maps = (first.format("0, 1"), said) if second else (first.format("0, 3"),)
+    assert checked(beside, "follow", *maps).verdict.value == verdict
+
+
+def test_an_element_that_no_engine_shows_to_be_there_is_not_one() -> None:
+    """Of 1,000,002 elements the places by a third power are two million; one of them is behind the last."""
+    beside = "x = f32[2000000] parameter(0)\ni = s32[1000002] parameter(1)\nROOT r = f32[2000000] negate(x)"
+    said = "output-to-input 0 (d0){rt0} -> (d0), domain: d0 in [0, 1999999], rt0 in [0, 3]\n    runtime variables:\n"
+    said += "    rt0: parameter(1); (d0) -> ((d0 * d0 * d0 * 8 + d0 * d0 * 3) mod 1000003), domain: d0 in [0, 1999999]"
+    assert checked(beside, "follow", said).verdict.value == "unknown"
+
+
+@pytest.mark.parametrize("provider", ["operand(1)", "sizes(operand(0))"])
+def test_one_operation_says_which_element_is_read(provider: str) -> None:
+    beside = "x = f32[4] parameter(0)\ni = s32[4,1] parameter(1)\nROOT r = f32[4] gather(x, i), offset_dims={}, "
+    beside += "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"
+    said = "output-to-input 0 (d0){rt0} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 3]\n    runtime variables:\n"
+    right = "operand(1); (d0) -> (d0, 0), domain: d0 in [0, 3]"
+    assert checked(beside, f"{said}    rt0: {right}").verdict.value == "proved"
+    assert checked(beside, f"{said}    rt0: {provider}").verdict.value == "unknown"

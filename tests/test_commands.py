@@ -69,6 +69,21 @@ def test_what_a_command_refuses(arguments: list[str], said: str, capsys: pytest.
     assert said in captured.err and captured.out == "" and "Traceback" not in captured.err
 
 
+@pytest.mark.parametrize("direction", ["input-to-output", "output-to-input"])
+@pytest.mark.parametrize("more", [(), ("--fused",)])
+@pytest.mark.parametrize(
+    "root", ["() tuple()", "s32[4] fusion(), kind=kLoop, calls=f", "s32[4] iota(), iota_dimension=0"]
+)
+def test_what_gives_or_is_given_nothing_has_no_maps(
+    root: str, more: tuple[str, ...], direction: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "m.hlo"
+    body = "f {\n  ROOT i = s32[4] iota(), iota_dimension=0\n}\n"
+    file.write_text(f"HloModule m\n{body}ENTRY e {{\n  ROOT r = {root}\n}}\n")
+    assert run(["indexing", str(file), "--direction", direction, *more]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_maps_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["indexing", EXAMPLE, "--instruction", "split", "--format", "json"]) == 0
     data = json.loads(capsys.readouterr().out)

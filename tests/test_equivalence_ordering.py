@@ -89,6 +89,20 @@ SOUND = [
 ]
 OF_TWO = GT.replace("  c = s32[] parameter(2)\n  d = s32[] parameter(3)\n", "")
 OF_THREE = GT.replace("  d = s32[] parameter(3)\n", "")
+OF_FLOATS = GT.replace("s32[]", "f32[]")
+OF_ONES = OF_TWO.replace("f32[] parameter", "f32[1] parameter").replace(
+    "ROOT r = pred[] compare(a, b)", "x = f32[] reshape(a)\n  y = f32[] reshape(b)\n  ROOT r = pred[] compare(x, y)"
+)
+BY_POSITION = """  t = pred[] compare(a, b), direction=GT, type=TOTALORDER
+  u = pred[] compare(b, a), direction=GT, type=TOTALORDER
+  x = pred[] or(t, u)
+  y = pred[] compare(c, d), direction={}
+  ROOT r = pred[] select(x, t, y)
+"""
+LATER_LAST, LATER_FIRST = (
+    GT.replace("  ROOT r = pred[] compare(a, b), direction=GT, type=TOTALORDER\n", BY_POSITION.format(d))
+    for d in ("LT", "GT")
+)
 OF_LINES = OF_THREE.replace("c = s32[] parameter(2)", "c = s32[2] parameter(2)")
 ALWAYS = """always {
   a = f32[] parameter(0)
@@ -126,12 +140,15 @@ def test_not_proved(before: str, after: str) -> None:
     assert verdict(before, after) == "unknown"
 
 
-@pytest.mark.parametrize("comparator", [LT, PLAIN, OF_THREE, OF_LINES, ALWAYS, GT + LT.replace("lt {", "x {")])
+OTHER_ORDERS = [LT, PLAIN, OF_THREE, OF_FLOATS, OF_ONES, OF_LINES, ALWAYS, LATER_FIRST, GT + LT.replace("lt {", "x {")]
+
+
+@pytest.mark.parametrize("comparator", OTHER_ORDERS)
 def test_a_call_that_is_told_another_order_is_not_run(comparator: str) -> None:
     """It sorts downwards, or as it is told: nobody says which, and neither refutes."""
     name = comparator.split()[0]
     told = parse_module(call(comparator, f"{name}, x" if "x {" in comparator else name))
-    given = [[[1.0, -0.0, 0.0, 2.0, -3.0], [5.0, 4.0, 3.0, 2.0, 1.0]]]
+    given = [[[1.0, -0.0, 0.0, 2.0, 1.0], [5.0, 4.0, 3.0, 2.0, 1.0]]]
     with pytest.raises(NotModelled, match="TopK"):
         run_module(told, given)
     if comparator == LT:
@@ -139,7 +156,32 @@ def test_a_call_that_is_told_another_order_is_not_run(comparator: str) -> None:
             assert compare(other, told).verdict == compare(told, other).verdict == "unknown"
 
 
-@pytest.mark.parametrize(("comparator", "name"), [(GT, "gt"), (BITS, "bits"), (OF_TWO, "gt")])
+@pytest.mark.parametrize(
+    "shape", ["f32[2,3]", "(f32[],s32[])", "(f32[2,3],s32[2,3],s32[])", "(s32[2,3],s32[2,3])", "(f32[3,2],s32[3,2])",
+              "(f32[2,9],s32[2,9])", "(f32[2,3],s32[2,2])", "(f32[2,3],s32[3])", "()", "(f32[2,3],f32[2,3])"]
+)  # fmt: skip
+def test_a_call_whose_results_have_other_shapes_is_not_run(shape: str) -> None:
+    text = call(GT, "gt").replace(RESULT, shape)
+    with pytest.raises(NotModelled):
+        run_module(parse_module(text), [[[1.0, -0.0, 0.0, 2.0, 1.0], [5.0, 4.0, 3.0, 2.0, 1.0]]])
+
+
+@pytest.mark.parametrize("type_", ["c64", "c128"])
+def test_complex_numbers_have_no_order(type_: str) -> None:
+    """There was an error of Python's."""
+    text = f"HloModule m\n\nENTRY e {{\n  p = {type_}[2] parameter(0)\n  q = {type_}[2] parameter(1)\n"
+    given = [[[1.0, 2.0], [1.0, 0.0]]] * 2
+    for direction in ("EQ", "NE"):
+        equal = parse_module(f"{text}  ROOT r = pred[2] compare(p, q), direction={direction}\n}}\n")
+        assert run_module(equal, given) == [direction == "EQ"] * 2
+    first = f"(  ROOT r = ({type_}[1], s32[1]) topk(p), k=1, largest=true\n}}\n"[1:]
+    for ordered in ("  ROOT r = pred[2] compare(p, q), direction=GT\n}\n", first):
+        for semantics in ("real", "hashed"):
+            with pytest.raises(NotModelled):
+                run_module(parse_module(text + ordered), given, semantics=semantics)
+
+
+@pytest.mark.parametrize(("comparator", "name"), [(GT, "gt"), (BITS, "bits"), (OF_TWO, "gt"), (LATER_LAST, "gt")])
 def test_a_call_that_is_told_the_descending_order_is_run(comparator: str, name: str) -> None:
     told = parse_module(call(comparator, name))
     given = [[[1.0, -0.0, 0.0, 2.0, 1.0], [5.0, 4.0, 3.0, 2.0, 1.0]]]

@@ -192,6 +192,18 @@ def test_products_in_a_batch() -> None:
         run_module(parse_module(BATCHED.replace("f32[2,1,3]", "f32[1,3,2]")), [a, b])
 
 
+def test_each_operand_of_a_product_has_its_own_batch() -> None:
+    text = (
+        BATCHED.replace("f32[2,1,2]", "f32[2,2,2]")
+        .replace("f32[2,2,3]", "f32[2,2,2]")
+        .replace("f32[2,1,3]", "f32[2,2,2]")
+    ).replace('"rhs_contracting_dimensions":["1"]', '"rhs_contracting_dimensions":["2"]')
+    text = text.replace('"rhs_batch_dimensions":["0"]', '"rhs_batch_dimensions":["1"]')
+    a, b = ([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]], [[[1.0, 0.0], [0.0, 1.0]], [[2.0, 1.0], [1.0, 3.0]]])
+    want = [[[sum(a[n][i][k] * b[j][n][k] for k in range(2)) for j in range(2)] for i in range(2)] for n in range(2)]
+    assert run_module(parse_module(text), [a, b]) == want
+
+
 @pytest.mark.parametrize("rows", [1, 3])
 def test_what_is_added_to_a_product_is_of_its_size(rows: int) -> None:
     text = GEMM.format(

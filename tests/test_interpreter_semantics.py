@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from xla_cases import all_cases
 
 from hloproof.cli import run as command_line
+from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import UndefinedValue
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.maps import points, reader, relation
@@ -245,6 +246,31 @@ def test_a_named_mathematical_function_is_computed() -> None:
     call = 'custom-call(p), custom_call_target="xla_builder.math.Acosh"'
     text = f"HloModule m\nENTRY e {{\n p = f32[] parameter(0)\n ROOT r = f32[] {call}\n}}\n"
     assert run_module(parse_module(text), [2.0]) == pytest.approx(math.acosh(2.0))
+
+
+@pytest.mark.parametrize(
+    ("target", "given", "gives"),
+    [
+        ("Sharding", "f32[2,3]", "f32[3,2]"),
+        ("Sharding", "f32[2,3]", "s32[2,3]"),
+        ("Sharding", "f32[2,3]", "(f32[2,3])"),
+        ("MoveToHost", "f32[2,3]", "f32[9,3]"),
+        ("xla_builder.math.abs", "f32[2,3]", "s32[2,3]"),
+        ("xla_builder.math.abs", "f32[2,3]", "f32[3,2]"),
+        ("xla_builder.math.abs", "c64[3]", "c64[3]"),
+        ("xla_builder.math.sqrt", "s32[3]", "s32[3]"),
+        ("xla_builder.math.not", "f32[3]", "f32[3]"),
+        ("xla_builder.math.add", "f32[3]", "f32[3]"),
+        ("xla_builder.math.is-finite", "f32[3]", "pred[3]"),
+        ("__cudnn$convForward", "f32[3]", "f32[3]"),
+    ],
+)
+def test_a_call_whose_result_is_not_what_it_stands_for_is_not_run(target: str, given: str, gives: str) -> None:
+    """The compiler takes any shape of a call; there were errors of Python's, and numbers of another shape."""
+    text = f"HloModule m\nENTRY e {{\n p = {given} parameter(0)\n"
+    text += f' ROOT r = {gives} custom-call(p), custom_call_target="{target}"\n}}\n'
+    with pytest.raises(NotModelled):
+        run_module(parse_module(text))
 
 
 @pytest.mark.parametrize(

@@ -521,6 +521,13 @@ def test_the_variables_of_a_map_inside_stand_in_the_order_of_the_map_around(step
             "a in [0, 3], b in [0, 3]; reading {a = p; (d0) -> (0), domain: d0 in [0, 3], b = reader}",
             "{b, a} -> (a)",
         ),
+        # Of a reading in a reading.
+        (
+            "(d0, d1){a} -> (a), domain: d0 in [0, 3], d1 in [0, 3], a in [0, 3]\nruntime variables:\na: p; "
+            "(d0, d1){q} -> (q), domain: d0 in [0, 3], d1 in [0, 3], q in [0, 3]; reading {q = p; "
+            "(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 3]}",
+            "(d1, d0) -> (d0)",
+        ),
         # Of another kind.
         (
             "(i)[j]{a} -> (a), domain: i in [0, 3], j in [0, 3], a in [0, 3]\nruntime variables:\n"
@@ -536,8 +543,25 @@ def test_the_variables_of_a_map_inside_stand_in_the_order_of_the_map_around(step
 )
 def test_each_kind_of_variable_stands_in_the_order_of_the_map_around(text: str, wrong: str) -> None:
     assert parse_map(print_map(parse_map(text))) == parse_map(text)
-    right = {"{b, a} -> (a)": "{a, b} -> (a)", "[f, e] -> (e)": "[e, f] -> (e)", "(j)[i] -> (i)": "(i)[j] -> (i)"}
+    right = {
+        "(d1, d0) -> (d0)": "(d0, d1) -> (d0)",
+        "{b, a} -> (a)": "{a, b} -> (a)",
+        "[f, e] -> (e)": "[e, f] -> (e)",
+        "(j)[i] -> (i)": "(i)[j] -> (i)",
+    }
     planted = text.replace(right.get(wrong, "(d0) -> (d0), domain: d0"), wrong)
     assert planted != text
     with pytest.raises(InputError, match="in the order of the map around"):
         parse_map(planted)
+
+
+@pytest.mark.parametrize(
+    "around", ["rt0: @", "rt0: p; (d0){a} -> (a), domain: d0 in [0, 3], a in [0, 3]; reading {a = @}"]
+)
+def test_a_place_has_no_coordinates(around: str) -> None:
+    """It is one number: what is read of it at 0 and at 1 was taken for two."""
+    text = f"(d0){{rt0}} -> (rt0), domain: d0 in [0, 3], rt0 in [0, 3]\nruntime variables:\n{around}"
+    for right in ("reader", "reader; (d0) -> (), domain: d0 in [0, 3]", "p; (d0) -> (5), domain: d0 in [0, 3]"):
+        parse_map(text.replace("@", right))
+    with pytest.raises(InputError, match="no coordinates"):
+        parse_map(text.replace("@", "reader; (d0) -> (5), domain: d0 in [0, 3]"))

@@ -903,8 +903,10 @@ def test_what_is_sent_with_words_that_nobody_knows_refutes_nothing(more: str, ve
     ],
 )
 def test_words_that_concern_a_transfer_are_known_there_alone(name: str) -> None:
-    sent = parse_module(SENDING.format(f', frontend_attributes={{{name}="1"}}', "add"))
-    assert unknown_in(sent) == set()
+    sent = SENDING.format(f', frontend_attributes={{{name}="1"}}', "add")
+    assert unknown_in(parse_module(sent)) == set()
+    other = parse_module(sent.replace(name, "_xla_send_recv_foo"))
+    assert unknown_in(other) == {f"frontend_attributes._xla_send_recv_foo of {o}" for o in ("send", "recv")}
     beside_sum = SENDING.format("", "add").replace("add(g, p)", f'add(g, p), frontend_attributes={{{name}="1"}}')
     assert unknown_in(parse_module(beside_sum)) == {f"frontend_attributes.{name} of add"}
 
@@ -927,6 +929,8 @@ def test_one_device_receives_from_one(pairs: str, verdict: str) -> None:
         (', frontend_attributes={foo="1"}', "unknown"),
         (', backend_config="foo=[0]"', "unknown"),
         (', backend_config="unspecified_dims=[0], foo"', "unknown"),
+        (', backend_config="unspecified_dims=[foo]"', "unknown"),
+        (', backend_config="unspecified_dims=[0]", frontend_attributes={foo="1"}', "unknown"),
         (', backend_config={"foo":1}', "unknown"),
     ],
 )
@@ -936,3 +940,12 @@ def test_a_call_that_gives_what_it_is_given_is_run_where_all_its_words_are_known
     start = "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n"
     kept = start + f'  c = f32[4] custom-call(p), custom_call_target="{target}"{said}\n  ROOT z = f32[4] copy(c)\n}}\n'
     assert told_of(kept, start + "  ROOT z = f32[4] negate(p)\n}\n") == verdict
+
+
+@pytest.mark.parametrize("name", ["_xla_send_send_source_target_pairs", "foo"])
+def test_what_a_transfer_says_of_its_partner_says_nothing_of_when_it_is_over(name: str) -> None:
+    """The compiler's own tests have the first, which is nobody's."""
+    text = exchanging(of_send=f'{name}="{{{{0,1}}}}"')
+    assert of_claim(text, "hazard-operand") == {"proved"}
+    other = text.replace("send(p, t), channel_id=1", 'send(p, t), channel_id=1, backend_config={"foo":1}')
+    assert of_claim(other, "hazard-operand") == {"unknown"}

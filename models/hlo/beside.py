@@ -169,12 +169,13 @@ def kind_of(opcode: str, name: str, rows: Iterable[NamesRow]) -> Kind:
 
 
 def beside(i: Instruction) -> tuple[Beside, ...]:
-    """What is written beside the instruction and counts. That of calls of libraries is not here: it is part of them."""
+    """What is written beside the instruction and counts. That of calls of libraries is not here: it is part of them, as
+    what frontends say of a send or recv is, which tells its partner."""
     out: list[Beside] = []
     for name, value in i.attributes.pairs:
         if name == "backend_config" and i.opcode not in _CALLS:
             out += _of_configuration(i.opcode, value)
-        elif name == "frontend_attributes" and i.opcode not in _CALLS:
+        elif name == "frontend_attributes" and i.opcode not in _CALLS | PEERS:
             out += _of_frontend(i.opcode, value)
     return tuple(out)
 
@@ -198,8 +199,15 @@ def unknown_of_order(module: Module) -> frozenset[str]:
 
 
 def unknown_in(module: Module) -> frozenset[str]:
-    """The same of all instructions of a module."""
-    return frozenset(name for c in module.computations for i in c.instructions for name in unknown_beside(i))
+    """What is written beside the instructions of a module and is not known, as `unknown_beside` tells it, and of what
+    frontends say of transfers as well."""
+    every = [i for c in module.computations for i in c.instructions]
+    return frozenset(name for i in every for name in (*unknown_beside(i), *_unknown_of_transfer(i)))
+
+
+def _unknown_of_transfer(i: Instruction) -> Sequence[str]:
+    said = i.attributes.get("frontend_attributes") if i.opcode in PEERS else None
+    return [] if said is None else [f"{b.name} of {i.opcode}" for b in _of_frontend(i.opcode, said)]
 
 
 class UnknownInside:

@@ -324,6 +324,8 @@ def _source(reader: Reader, v: RuntimeVariable, m: IndexingMap) -> RuntimeVariab
         reader.expect("id")
         reader.expect(":")
         index = replace(index, replica=_map(reader, index, "d", "s", "rt"))
+    if provider == READER and index.results:
+        raise reader.error(f"no coordinates: `{READER}` is one number, the place of a device", found=False)
     return replace(v, provider=provider, index=index)
 
 

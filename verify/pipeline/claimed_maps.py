@@ -259,6 +259,8 @@ def composed_as_said(
         name = _followed_parameter(module, spec.instruction, claimed.operand)
         sets = answer(module, name, claimed.direction, fused=True)
         wanted = output
+    elif not 0 <= claimed.operand < len(about.operands):
+        raise NotModelled(f"no operand {claimed.operand} of {about.name}")
     else:
         sets = answer(module, spec.instruction, claimed.direction, input=claimed.operand)
         wanted = output

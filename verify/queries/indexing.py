@@ -65,24 +65,28 @@ def answer(
     dimensions are in the order of memory.
 
     A fusion's maps are composed through its computation; of maps that are one relation one is given. `fused` goes on:
-    from the output through the producers to the parameters of the computation, or through the users to its root. Raises
-    LookupError for a name, output or operand that is not there, and NotModelled.
+    from the output through the producers to the parameters of the computation, or through the users to its root. Number
+    0 has no maps where there are no outputs, or no operands, at all. Raises LookupError for another name, output or
+    operand that is not there, and NotModelled.
     """
     module = desugar(module) if has_sugar(module) else module
     computation, found = find_instruction(module, instruction)
     replicas, partitions = device_counts(module)
     composer, devices = composer_of(module, replicas, partitions), replicas * partitions
-    number = output
+    by_output = fused or direction == OUTPUT_TO_INPUT
+    what, number, count = (
+        ("output", output, len(list(leaves(found.shape)))) if by_output else ("operand", input, len(found.operands))
+    )
+    if not 0 <= number < max(count, 1):
+        raise LookupError(f"no {what} {number}: there {'is' if count == 1 else 'are'} {count}")
+    if not count:
+        return ()
     if direction == OUTPUT_TO_INPUT:
-        _check_number("output", output, len(list(leaves(found.shape))))
         follow = followed_maps if fused else instruction_maps
         sets = follow(composer, computation, found, "output-to-input", output)
     elif fused:
-        _check_number("output", output, len(list(leaves(found.shape))))
         sets = followed_maps(composer, computation, found, "input-to-output", output)
     else:
-        _check_number("operand", input, len(found.operands))
-        number = input
         sets = instruction_maps(composer, computation, found, "input-to-output", input)
     if layout == "physical":
         sets = in_memory_order(sets, computation, found, direction, number, fused)
@@ -115,8 +119,3 @@ def as_json(sets: Sequence[OperandMaps]) -> list[dict[str, Any]]:
             entry["unknown"] = s.unknown
         out.append(entry)
     return out
-
-
-def _check_number(what: str, number: int, count: int) -> None:
-    if not 0 <= number < max(count, 1):
-        raise LookupError(f"no {what} {number}: there {'is' if count == 1 else 'are'} {count}")

@@ -9,8 +9,8 @@ from typing import Final
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import NON_SEMANTIC, Attributes, ComputationRef, Quoted
 from hloproof.models.hlo.beside import unread_of_call
-from hloproof.models.hlo.opcodes import SCALAR
-from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
+from hloproof.models.hlo.opcodes import SCALAR, UNARY
+from hloproof.models.hlo.shape import ArrayShape, Shape, TupleShape, leaves
 from hloproof.models.interpreter.operations import (
     contraction,
     dynamic_sizes,
@@ -23,8 +23,10 @@ from hloproof.models.interpreter.operations import (
 )
 from hloproof.models.interpreter.operations.elementwise import elementwise
 from hloproof.models.interpreter.operations.library_calls import LIBRARY_CALLS
+from hloproof.models.interpreter.semantics.element_type import COMPLEX
+from hloproof.models.interpreter.semantics.small_float import FLOATS
 from hloproof.models.interpreter.step import Execute, Step
-from hloproof.models.interpreter.value import Array, Element, InFlight, Token, Value, filled
+from hloproof.models.interpreter.value import Array, Classed, Element, InFlight, Token, Value, filled
 
 LARGEST: Final = 1 << 24
 """Tensors of more elements are not evaluated: an element takes 32 bytes, so that these are half a gigabyte."""
@@ -32,6 +34,8 @@ LARGEST: Final = 1 << 24
 _IDENTITY_CALLS: Final = frozenset({"Sharding", "MoveToHost", "MoveToDevice", "AllocateBuffer", "Pin", "Unpin"})
 _OF_PLACES: Final = re.compile(r"unspecified_dims=\[[0-9, ]*\]", re.ASCII)
 """Says where parts of an array are to lie, of which nothing is seen in its elements."""
+_MATH: Final = UNARY - set("convert count-leading-zeros imag is-finite not popcnt real reduce-precision".split())
+"""Functions of a number of any type of floats that give one of the same type."""
 _COMPARATORS: Final = ("called_computations", "to_apply")
 
 
@@ -76,16 +80,40 @@ def _with_context(step: Step, parts: tuple[Value, ...]) -> Value:
 
 
 def custom_call(step: Step) -> Value:
-    """Known targets by their meaning; others only as uninterpreted functions of all their operands."""
+    """Known targets by their meaning; others only as uninterpreted functions of all their operands. Raises NotModelled
+    where the text says another shape than the meaning gives: nobody else holds the one against the other."""
+    found = _called(step)
+    if not _has_shape(found, step.instruction.shape):
+        raise NotModelled("a call whose result has another shape than what it stands for")
+    return found
+
+
+def _has_shape(value: Value, shape: Shape) -> bool:
+    """Whether the parts that hold elements have the types and sizes of the shape's, or these are known later only."""
+    if isinstance(shape, TupleShape):
+        return (
+            isinstance(value, tuple)
+            and len(value) == len(shape.elements)
+            and all(_has_shape(v, s) for v, s in zip(value, shape.elements, strict=True))
+        )
+    if not isinstance(shape, ArrayShape) or not isinstance(value, Array | Classed):
+        return not isinstance(value, tuple)
+    return any(shape.dynamic) or (value.element_type, value.sizes) == (shape.element_type, shape.dimensions)
+
+
+def _called(step: Step) -> Value:
     named = step.attributes.get("custom_call_target")
     target = named.text if isinstance(named, Quoted) else str(named)
     attributes, single = step.attributes, len(step.operands) == 1
     if single and target in _IDENTITY_CALLS and not unread_of_call(attributes, *_of_places(attributes)):
         return step.operands[0]
     name = target.removeprefix("xla_builder.math.").lower()
-    if single and target.startswith("xla_builder.math.") and name in SCALAR and not unread_of_call(attributes):
-        function = step.function(name, step.shape.element_type, 1)
-        return step.result([function(v) for v in step.array(0).data])
+    if single and target.startswith("xla_builder.math.") and name in _MATH and not unread_of_call(attributes):
+        kind = step.array(0).element_type
+        if kind not in FLOATS and (kind not in COMPLEX or name == "abs"):
+            raise NotModelled(f"{target} of {kind}")
+        function = step.function(name, kind, 1)
+        return Array(kind, step.array(0).sizes, [function(v) for v in step.array(0).data])
     if single and target == "TopK" and not unread_of_call(attributes, *_COMPARATORS):
         return reduction.top_k_call(step)
     if target in LIBRARY_CALLS and step.scalars.name != "counted":

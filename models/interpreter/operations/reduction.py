@@ -84,7 +84,12 @@ def top_k_call(step: Step) -> Value:
     or of these and their positions, puts a line in another order."""
     names, kind = step.attributes.computations(), step.array(0).element_type
     shapes = step.parameters(names[0]) if len(names) == 1 else ()
-    positions = result_shapes(step)[1].element_type
+    results, sizes = result_shapes(step), step.array(0).sizes
+    taken = results[0].dimensions[-1:] if len(results) == 2 else ()
+    fit = taken and sizes and taken[0] <= sizes[-1] and results[1].element_type == "s32"
+    if not fit or any(s.dimensions != (*sizes[:-1], *taken) for s in results):
+        raise NotModelled("a call of TopK with other results than elements and positions")
+    positions = results[1].element_type
     kinds = [s.element_type for s in shapes if isinstance(s, ArrayShape) and not s.rank]
     if len(kinds) != len(shapes) or kinds not in ([kind, kind], [kind, kind, positions, positions]):
         raise NotModelled("a call of TopK without one comparator of two elements")

@@ -276,6 +276,8 @@ class Hashed(Scalars):
             compare = COMPARISONS.get(word(attributes, "direction"))
             if compare is None:
                 raise NotModelled("compare without a direction")
+            if kind in types.COMPLEX and word(attributes, "direction") not in ("EQ", "NE"):
+                raise NotModelled("an order of complex numbers")
             if kind in types.COMPLEX:
                 return compare
             return lambda a, b: compare(centered(a), centered(b))

@@ -141,6 +141,8 @@ def _special(opcode: str, operands: Sequence[str], result: str, attributes: Attr
 
 
 def _comparison(kind: str, direction: str, order: str) -> Function | None:
+    if kind in types.COMPLEX and direction not in ("EQ", "NE"):
+        return None
     compare = COMPARISONS.get(direction)
     if order == "TOTALORDER" and kind in FLOATS and compare is not None:
         if kind == "f8e8m0fnu":  # no sign: the bits are in order
