@@ -4,7 +4,7 @@ is there. Each claim that was judged wrongly stands beside its twin."""
 from __future__ import annotations
 
 import pytest
-from claimed_in_modules import checked, indented
+from claimed_in_modules import ADD, checked, indented
 from spec_texts import check_maps_text
 
 from hloproof.engines.door import HOW, How
@@ -563,3 +563,71 @@ def test_one_operation_says_which_element_is_read(provider: str) -> None:
     right = "operand(1); (d0) -> (d0, 0), domain: d0 in [0, 3]"
     assert checked(beside, f"{said}    rt0: {right}").verdict.value == "proved"
     assert checked(beside, f"{said}    rt0: {provider}").verdict.value == "unknown"
+
+
+AT_Q = "p = f32[6] parameter(0)\nq = s32[] parameter(1)\nROOT r = f32[2] dynamic-slice(p, q), dynamic_slice_sizes={2}"
+BY_TWO = (
+    "output-to-input 0 (d0){{rt0, rt1}} -> ({}), domain: d0 in [0, 1], rt0 in [0, 4], rt1 in [0, 4]{}\n"
+    "    runtime variables:\n    rt0: parameter(1); (d0) -> (), domain: d0 in [0, 1]\n"
+    "    rt1: parameter({}); (d0) -> (), domain: d0 in [0, 1]"
+)
+PAIRED = (
+    "x = f32[8] parameter(0)\ni = s32[4,1] parameter(1)\nROOT r = f32[4] gather(x, i), offset_dims={}, "
+    "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"
+)
+BY_PAIR = (
+    "output-to-input 0 (d0){{rt0, rt1}} -> (rt0 * 2 - rt1), domain: d0 in [0, 3], rt0 in [0, 7], rt1 in [0, {1}]\n"
+    "    runtime variables:\n    rt0: operand(1); (d0) -> (d0, 0), domain: d0 in [0, 3]\n"
+    "    rt1: operand(1); (d0) -> ({0}, 0), domain: d0 in [0, 3]"
+)
+
+
+@pytest.mark.parametrize("how", ["follow", "output 0"])
+@pytest.mark.parametrize(
+    ("result", "more", "verdict"),
+    [
+        ("d0 + rt0 * 2 - rt1", "", "proved"),
+        ("d0 + rt1", "", "proved"),
+        ("(d0 + rt0) floordiv (1 + rt0 - rt1)", "", "proved"),
+        ("d0 + rt0", ", (d0 + rt0) mod (1 + rt0 - rt1) in [0, 0]", "proved"),
+        ("rt0 * 2 - rt1", "", "refuted"),
+        ("d0 + rt0 * 2 - rt1 + 5", "", "refuted"),
+        ("(d0 + rt0) floordiv (rt0 - rt1)", "", "refuted"),
+    ],
+)
+def test_two_variables_of_one_element_are_one_value_wherever_they_are_asked(
+    result: str, more: str, verdict: str, how: str
+) -> None:
+    """In bounds as well, and where something is divided by: places were told that no contents lead to."""
+    assert checked(AT_Q, how, BY_TWO.format(result, more, 1)).verdict.value == verdict
+
+
+@pytest.mark.parametrize(("element", "verdict"), [("d0", "proved"), ("(d0 * 2) floordiv 2", "proved"),
+                                                  ("3 - d0", "refuted"), ("0", "refuted")])  # fmt: skip
+def test_so_are_those_of_elements_that_meet(element: str, verdict: str) -> None:
+    for how in (HOW, How(cross=True)):
+        assert checked(PAIRED, BY_PAIR.format(element, 7), how=how).verdict.value == verdict
+
+
+@pytest.mark.parametrize(("within", "verdict"), [("[1, 1]", "proved"), ("[0, 0]", "refuted")])
+def test_a_map_that_one_value_gives_no_point_reads_nothing(within: str, verdict: str) -> None:
+    right = BY_TWO.format("d0 + rt0", "", 1)
+    beyond = BY_TWO.format("d0 + 100", f", rt0 - rt1 in {within}", 1)
+    assert checked(AT_Q, right, beyond).verdict.value == verdict
+
+
+@pytest.mark.parametrize(
+    ("result", "place", "verdict"),
+    [("d0 + rt0 - rt1", "0", "proved"), ("d0", "rt0 - rt1", "proved"), ("d0 + rt0", "0", "refuted"),
+     ("d0", "rt0 + rt1", "refuted")],
+)  # fmt: skip
+def test_the_own_place_is_one_value(result: str, place: str, verdict: str) -> None:
+    domain = "domain: d0 in [0, 5], rt0 in [0, 1], rt1 in [0, 1]"
+    first = f"output-to-input 0 (d0){{rt0, rt1}} -> ({result}), {domain}\n    runtime variables:\n    rt0: reader\n"
+    first += f"    rt1: reader\n    replica id:\n    (d0){{rt0, rt1}} -> ({place}), {domain}"
+    other = (
+        "output-to-input 0 (d0) -> (d0), domain: d0 in [0, 5]\n    replica id:\n    (d0) -> (1), domain: d0 in [0, 5]"
+    )
+    summed = "p = f32[6] parameter(0)\nROOT r = f32[6] all-reduce(p), to_apply=add"
+    found = checked(summed, first, other, header="HloModule m, replica_count=2", bodies=ADD)
+    assert found.verdict.value == verdict, found.found

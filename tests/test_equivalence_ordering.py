@@ -158,7 +158,8 @@ def test_a_call_that_is_told_another_order_is_not_run(comparator: str) -> None:
 
 @pytest.mark.parametrize(
     "shape", ["f32[2,3]", "(f32[],s32[])", "(f32[2,3],s32[2,3],s32[])", "(s32[2,3],s32[2,3])", "(f32[3,2],s32[3,2])",
-              "(f32[2,9],s32[2,9])", "(f32[2,3],s32[2,2])", "(f32[2,3],s32[3])", "()", "(f32[2,3],f32[2,3])"]
+              "(f32[2,9],s32[2,9])", "(f32[2,3],s32[2,2])", "(f32[2,3],s32[3])", "()", "(f32[2,3],f32[2,3])",
+              "(f32[2,3],s64[2,3])", "(f32[2,3],s32[2,3],s32[2,3])", "(f32[2,3],u8[2,3])"]
 )  # fmt: skip
 def test_a_call_whose_results_have_other_shapes_is_not_run(shape: str) -> None:
     text = call(GT, "gt").replace(RESULT, shape)
@@ -179,6 +180,18 @@ def test_complex_numbers_have_no_order(type_: str) -> None:
         for semantics in ("real", "hashed"):
             with pytest.raises(NotModelled):
                 run_module(parse_module(text + ordered), given, semantics=semantics)
+
+
+@pytest.mark.parametrize("folded", ["reduce(p, z), dimensions={0}", "reduce-window(p, z), window={size=2}"])
+def test_sums_of_complex_numbers_have_no_largest(folded: str) -> None:
+    """There was an error of Python's where these are told apart by numbers."""
+    gives = "c64[]" if folded.startswith("reduce(") else "c64[1]"
+    start = "c {{\n  a = c64[] parameter(0)\n  b = c64[] parameter(1)\n  ROOT r = c64[] {}(a, b)\n}}\n"
+    rest = "ENTRY e {\n  p = c64[2] parameter(0)\n  z = c64[] constant((0,0))\n"
+    rest += f"  ROOT r = {gives} {folded}, to_apply=c\n}}\n"
+    one, two = (f"HloModule m\n\n{start.format(op)}{rest}" for op in ("maximum", "minimum"))
+    assert verdict(one, two) == "unknown"
+    assert verdict(one, one) == "proved"
 
 
 @pytest.mark.parametrize(("comparator", "name"), [(GT, "gt"), (BITS, "bits"), (OF_TWO, "gt"), (LATER_LAST, "gt")])

@@ -303,6 +303,9 @@ def test_all_that_is_set_of_a_convolution_is_known(said: str, known: str) -> Non
 def test_a_convolution_times_nothing_is_not_run() -> None:
     """What is left out is 0, and what a library makes of that nobody says."""
     text = _call(*SMALL, '"activation_mode":"kNone"')
+    plain = "HloModule m\n\nENTRY e {\n  x = f32[1,1,3] parameter(0)\n  w = f32[2,1,1] parameter(1)\n"
+    plain += "  ROOT c = f32[1,2,3] convolution(x, w), window={size=1}, dim_labels=bf0_oi0->bf0\n}\n"
+    assert decide(parse_module(plain), parse_module(text), "real").verdict == "unknown"
     for given in (SMALL_GIVEN, tuple(map(_by_classes, SMALL_GIVEN))):
         with pytest.raises(NotModelled, match="times nothing"):
             run_module(parse_module(text), [*given])

@@ -255,6 +255,15 @@ def test_a_named_mathematical_function_is_computed() -> None:
         ("Sharding", "f32[2,3]", "s32[2,3]"),
         ("Sharding", "f32[2,3]", "(f32[2,3])"),
         ("MoveToHost", "f32[2,3]", "f32[9,3]"),
+        ("Sharding", "(f32[2])", "f32[2]"),
+        ("Sharding", "(f32[2], f32[2])", "(f32[2])"),
+        ("Sharding", "(f32[2])", "(f32[2], f32[2])"),
+        ("Sharding", "f32[2]", "token[]"),
+        ("Sharding", "(f32[2], token[])", "(f32[2], f32[2])"),
+        ("xla_builder.math.convert", "f32[3]", "f32[3]"),
+        ("xla_builder.math.real", "f32[3]", "f32[3]"),
+        ("xla_builder.math.reduce-precision", "f32[3]", "f32[3]"),
+        ("xla_builder.math.popcnt", "s32[3]", "s32[3]"),
         ("xla_builder.math.abs", "f32[2,3]", "s32[2,3]"),
         ("xla_builder.math.abs", "f32[2,3]", "f32[3,2]"),
         ("xla_builder.math.abs", "c64[3]", "c64[3]"),
@@ -271,6 +280,14 @@ def test_a_call_whose_result_is_not_what_it_stands_for_is_not_run(target: str, g
     text += f' ROOT r = {gives} custom-call(p), custom_call_target="{target}"\n}}\n'
     with pytest.raises(NotModelled):
         run_module(parse_module(text))
+
+
+def test_a_function_by_name_beside_which_something_is_not_known_is_not_run() -> None:
+    call = 'custom-call(p), custom_call_target="xla_builder.math.Tan"'
+    text = f"HloModule m\nENTRY e {{\n p = f32[] parameter(0)\n ROOT r = f32[] {call}MORE\n}}\n"
+    assert run_module(parse_module(text.replace("MORE", "")), [1.0]) == pytest.approx(math.tan(1.0))
+    with pytest.raises(NotModelled):
+        run_module(parse_module(text.replace("MORE", ', backend_config="foo"')), [1.0])
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from map_points import points
 import hloproof
 from hloproof.cli import run
 from hloproof.models.maps.indexing_map import Direction
+from hloproof.models.maps.text import print_map
 
 MODULES = [
     "ROOT r = f32[8,4]{0,1} transpose(f32[4,8]{1,0} p), dimensions={1,0}",
@@ -73,3 +74,12 @@ def test_the_command_and_the_server_take_it(capsys: pytest.CaptureFixture[str], 
     assert "(d0, d1) -> (d0, d1)" in told[0]["maps"][0]
     with pytest.raises(Exception, match="layout is logical or physical"):
         METHODS["indexing"].run(hlo=MODULES[0], layout="other")
+
+
+@pytest.mark.parametrize("first", ["f32[3,4]", "f32[]"])
+def test_each_array_of_an_operand_has_its_own_order(first: str) -> None:
+    """That of the first was taken for all, and maps were wrong, or could not be composed."""
+    text = f"HloModule m\nENTRY e {{\n p = ({first}, f32[4,3]{{0,1}}) parameter(0)\n"
+    text += " ROOT r = f32[4,3]{0,1} get-tuple-element(p), index=1\n}"
+    (found,) = [o for o in hloproof.maps(text, direction="input-to-output", layout="physical").operands if o.maps]
+    assert [print_map(m) for m in found.maps] == ["(d0, d1) -> (d0, d1), domain: d0 in [0, 2], d1 in [0, 3]"]

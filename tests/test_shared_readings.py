@@ -20,6 +20,7 @@ from hloproof.claims.maps.own_place import comparable, with_own_place
 from hloproof.claims.maps.rewrite import rewrite
 from hloproof.claims.maps.shared_readings import one_value
 from hloproof.claims.maps.two_readings import under_both
+from hloproof.claims.statements.one_value import one_value
 from hloproof.claims.statements.relation import piece_of
 from hloproof.engines.door import How
 from hloproof.engines.portfolio import prove
@@ -527,6 +528,12 @@ def test_the_variables_of_a_map_inside_stand_in_the_order_of_the_map_around(step
             "(d0, d1){q} -> (q), domain: d0 in [0, 3], d1 in [0, 3], q in [0, 3]; reading {q = p; "
             "(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 3]}",
             "(d1, d0) -> (d0)",
+        ),
+        (
+            "(d0)[e, f]{a} -> (a), domain: d0 in [0, 3], e in [0, 3], f in [0, 3], a in [0, 3]\nruntime variables:\n"
+            "a: p; (d0)[e, f]{q} -> (q), domain: d0 in [0, 3], e in [0, 3], f in [0, 3], q in [0, 3]; reading {q = p; "
+            "(d0)[e, f] -> (e), domain: d0 in [0, 3], e in [0, 3], f in [0, 3]}",
+            "[f, e] -> (e)",
         ),
         # Of another kind.
         (

@@ -911,6 +911,20 @@ def test_words_that_concern_a_transfer_are_known_there_alone(name: str) -> None:
     assert unknown_in(parse_module(beside_sum)) == {f"frontend_attributes.{name} of add"}
 
 
+@pytest.mark.parametrize("of", ["send", "recv", "send-done", "recv-done"])
+@pytest.mark.parametrize("more", ['foo="1"', "_xla_send_recv_validation={{1,2}}"])
+def test_words_of_each_part_of_a_transfer_count(of: str, more: str) -> None:
+    said = f", frontend_attributes={{{PAIRS}}}"
+    one, two = (SENDING.format(said, op) for op in ("add", "multiply"))
+    assert told_of(one, two) == "refuted"
+    ends = {"send": "send(p, t)", "recv": "recv(t)", "send-done": "send-done(s)", "recv-done": "recv-done(r)"}
+    for text in (one, two):
+        line = next(line for line in text.splitlines() if ends[of] in line)
+        worded = line.replace(PAIRS, f"{PAIRS}, {more}") if PAIRS in line else f"{line}, frontend_attributes={{{more}}}"
+        other = two if text is one else one
+        assert told_of(text.replace(line, worded), other) == "unknown"
+
+
 @pytest.mark.parametrize(
     ("pairs", "verdict"), [("{{0,1},{1,0}}", "refuted"), ("{{0,1},{1,1}}", "unknown"), ("{{1,1},{0,1}}", "unknown")]
 )

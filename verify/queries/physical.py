@@ -14,7 +14,7 @@ from dataclasses import replace
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Var
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.shape import ArrayShape, leaves
+from hloproof.models.hlo.shape import ArrayShape, Shape, leaves
 from hloproof.models.indexing import OperandMaps
 from hloproof.models.layouts.physical import physical_order
 from hloproof.models.maps.indexing_map import IndexingMap, boxed, compose
@@ -34,19 +34,17 @@ def in_memory_order(
     Raises NotModelled where a side is no array.
     """
     backwards = direction == "output-to-input"
-    if backwards or followed:
-        here = array_at(instruction, number)
-    else:
-        here = array_at(computation.by_name[instruction.operands[number]], 0)
     found = []
     for s in sets:
+        if backwards or followed:
+            here = array_at(instruction, number)
+        else:
+            here = _array(dict(leaves(computation.by_name[instruction.operands[number]].shape)).get(s.position))
         if backwards:
             source = computation.parameters[s.operand].name if followed else instruction.operands[s.operand]
-            there = dict(leaves(computation.by_name[source].shape)).get(s.position)
+            there = _array(dict(leaves(computation.by_name[source].shape)).get(s.position))
         else:
             there = array_at(computation.root if followed else instruction, s.operand)
-        if not isinstance(there, ArrayShape):
-            raise NotModelled("the order of dimensions of what is no array")
         first, last = to_logical(here), to_physical(there)
         found.append(replace(s, maps=tuple(simplify(compose(compose(first, m), last)).map for m in s.maps)))
     return tuple(found)
@@ -68,7 +66,10 @@ def to_logical(shape: ArrayShape) -> IndexingMap:
 
 def array_at(instruction: Instruction, number: int) -> ArrayShape:
     """The array of this number in what an instruction gives. Raises NotModelled where it is none."""
-    found = [leaf for _, leaf in leaves(instruction.shape)][number : number + 1]
-    if not found or not isinstance(found[0], ArrayShape):
+    return _array(dict(enumerate(leaf for _, leaf in leaves(instruction.shape))).get(number))
+
+
+def _array(found: Shape | None) -> ArrayShape:
+    if not isinstance(found, ArrayShape):
         raise NotModelled("the order of dimensions of what is no array")
-    return found[0]
+    return found

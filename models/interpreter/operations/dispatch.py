@@ -89,16 +89,15 @@ def custom_call(step: Step) -> Value:
 
 
 def _has_shape(value: Value, shape: Shape) -> bool:
-    """Whether the parts that hold elements have the types and sizes of the shape's, or these are known later only."""
+    """Whether the parts that hold elements have the types and sizes of the shape's, or these are known later only. What
+    stands for scratch memory holds none, and no tuple is an array."""
     if isinstance(shape, TupleShape):
-        return (
-            isinstance(value, tuple)
-            and len(value) == len(shape.elements)
-            and all(_has_shape(v, s) for v, s in zip(value, shape.elements, strict=True))
-        )
-    if not isinstance(shape, ArrayShape) or not isinstance(value, Array | Classed):
-        return not isinstance(value, tuple)
-    return any(shape.dynamic) or (value.element_type, value.sizes) == (shape.element_type, shape.dimensions)
+        if not isinstance(value, tuple) or len(value) != len(shape.elements):
+            return False
+        return all(_has_shape(v, s) for v, s in zip(value, shape.elements, strict=True))
+    if isinstance(value, Array | Classed) and isinstance(shape, ArrayShape):
+        return any(shape.dynamic) or (value.element_type, value.sizes) == (shape.element_type, shape.dimensions)
+    return isinstance(value, Token)
 
 
 def _called(step: Step) -> Value:
@@ -106,6 +105,11 @@ def _called(step: Step) -> Value:
     target = named.text if isinstance(named, Quoted) else str(named)
     attributes, single = step.attributes, len(step.operands) == 1
     if single and target in _IDENTITY_CALLS and not unread_of_call(attributes, *_of_places(attributes)):
+        given, gives = (
+            [(at, type(s)) for at, s in leaves(i)] for i in (step.operand_shapes[0], step.instruction.shape)
+        )
+        if given != gives:
+            raise NotModelled(f"{target} from parts of one kind to those of another")
         return step.operands[0]
     name = target.removeprefix("xla_builder.math.").lower()
     if single and target.startswith("xla_builder.math.") and name in _MATH and not unread_of_call(attributes):

@@ -282,6 +282,8 @@ class Hashed(Scalars):
                 return compare
             return lambda a, b: compare(centered(a), centered(b))
         if opcode == "clamp":
+            if kind in types.COMPLEX:
+                raise NotModelled("an order of complex numbers")
             return lambda low, a, high: _minimum(_maximum(low, a), high)
         if opcode == "complex":
             return lambda a, b: (a, b)

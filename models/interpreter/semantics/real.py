@@ -112,6 +112,8 @@ def _special(opcode: str, operands: Sequence[str], result: str, attributes: Attr
         case "select":
             return lambda p, a, b: a if p else b
         case "clamp":
+            if kind in types.COMPLEX:
+                return None
             if kind in FLOATS:
                 return lambda low, a, high: minimum(maximum(low, a), high)
             return lambda low, a, high: min(max(low, a), high)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from hloproof.claims.statements.one_value import values_that_meet
 from hloproof.claims.statements.statement import Part, Point
 from hloproof.logic.formula import Formula, conj, ne, within
 from hloproof.logic.obligation import Obligation
@@ -52,7 +53,7 @@ def owed_divisors(m: IndexingMap) -> Iterator[Part]:
     """That no divisor of the map is zero where it is asked; nothing for a map whose divisors are all numbers. A
     counterexample is told as `d is 0 at ...`."""
     total, others = _split(m)
-    known = [within(c.expr, c.interval) for c in total]
+    known = [*values_that_meet(m), *(within(c.expr, c.interval) for c in total)]
     yield from _owed(m, [c.expr for c in others], known)
     known += [within(c.expr, c.interval) for c in others]
     replica = () if m.replica is None else m.replica.results

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hloproof.claims.statements.elimination import Membership
+from hloproof.claims.statements.one_value import one_value
 from hloproof.claims.statements.relation import Piece, piece_of
-from hloproof.logic.formula import Formula, disj, eq, ne
+from hloproof.logic.formula import Formula, disj, ne
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substitute
@@ -232,21 +233,6 @@ class Readings:
                 apart = [ne(x, y) for x, y in zip(a.index, b.index, strict=True) if x is not y]
                 found.append(disj(*apart, one_value(name, other, intervals[name], intervals[other])))
         return tuple(found)
-
-
-def one_value(name: str, other: str, interval: Interval, others: Interval) -> Formula:
-    """Both are one value, clamped into two intervals."""
-    if interval == others:
-        return eq(Var(name), Var(other))
-    # What is known of the one value is only what both clamps let through: inside the common part they agree; apart, the
-    # lower one is at its upper bound or the higher one at its lower.
-    common = interval.intersect(others)
-    # Cut to a part of one value, both would agree whatever they are: intervals that touch are apart.
-    if common.count < 2:
-        (low, below), (high, above) = sorted([(name, interval), (other, others)], key=lambda x: x[1].lower)
-        return disj(eq(Var(low), below.upper), eq(Var(high), above.lower))
-    cut = [minimum(maximum(Var(n), common.lower), common.upper) for n in (name, other)]
-    return eq(cut[0], cut[1])
 
 
 def _named(piece: Piece, own: Sequence[tuple[str, Interval]], hulls: Mapping[str, Interval]) -> Piece:

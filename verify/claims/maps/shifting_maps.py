@@ -14,8 +14,9 @@ from random import Random
 from typing import Final
 
 from hloproof.claims.maps.compared_maps import ComparedMaps
-from hloproof.claims.maps.shared_readings import OpenReading, one_value
+from hloproof.claims.maps.shared_readings import OpenReading
 from hloproof.claims.statements.elimination import Membership
+from hloproof.claims.statements.one_value import one_value
 from hloproof.claims.statements.relation import Piece
 from hloproof.claims.statements.statement import Part, Statement
 from hloproof.logic.evaluate import holds

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from hloproof.claims.operations.definition import Subject, refuted, shape_errors
 from hloproof.claims.statements.contents import of_positions
+from hloproof.claims.statements.one_value import values_that_meet
 from hloproof.claims.statements.relation import piece_of
 from hloproof.claims.statements.runtime import readings
 from hloproof.claims.statements.statement import Part, Statement
 from hloproof.claims.statements.wording import at, runtime_words, shape_words
 from hloproof.logic.formula import within
-from hloproof.models.expressions.expr import Var
+from hloproof.models.expressions.expr import Expr, Var
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.indexing.map_set import OperandMaps
@@ -32,7 +33,9 @@ def in_bounds_parts(about: Subject, maps: OperandMaps | None, group_size: int = 
         piece = piece_of(m, number, about.direction, [(f"rt{k}", v.interval) for k, v in enumerate(m.runtime)])
         if piece.is_empty:
             continue
-        statement = Statement(piece.variables, piece.constraint_formulas)
+        into: dict[str, Expr] = {f"d{i}": Var(name) for i, (name, _) in enumerate(piece.source)}
+        into |= {f"s{j}": Var(name) for j, (name, _) in enumerate(piece.ranges)}
+        statement = Statement(piece.variables, (*piece.constraint_formulas, *values_that_meet(m, into)))
         names = [n for n, _ in piece.runtime]
 
         def words(point: dict[str, int], piece=piece, names=names) -> str:  # type: ignore[no-untyped-def]

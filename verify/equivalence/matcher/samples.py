@@ -204,6 +204,8 @@ class Samples:
                 return total(values)
             case "multiply":
                 return multiplied(values)
+            case "maximum" | "minimum" if fold.type in COMPLEX:  # they have no order
+                raise _Unknown
             case "maximum":
                 return max(values)
             case "minimum":
