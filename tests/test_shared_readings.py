@@ -18,7 +18,6 @@ from hloproof.claims.maps.dedup import deduplicate
 from hloproof.claims.maps.equality import same_relation, stated_twice
 from hloproof.claims.maps.own_place import comparable, with_own_place
 from hloproof.claims.maps.rewrite import rewrite
-from hloproof.claims.maps.shared_readings import one_value
 from hloproof.claims.maps.two_readings import under_both
 from hloproof.claims.statements.one_value import one_value
 from hloproof.claims.statements.relation import piece_of
