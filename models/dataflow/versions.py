@@ -10,7 +10,7 @@ a buffer of its own, or in place, in the buffer of an operand. Two modes say wha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Final
 
@@ -36,6 +36,8 @@ PASS_ON: Final = HANDS_ON | {
 }
 """Instructions that touch no element of their operands."""
 _NOTHING: Final = Access()
+SurelyTurns = Callable[[Computation, Instruction], bool]
+"""Whether a loop in a computation is known to take a turn."""
 
 
 class LocalBuffers:
@@ -48,6 +50,7 @@ class LocalBuffers:
         summaries: Mapping[str, Summary],
         shares: bool,
         equal: EqualParts,
+        turns: SurelyTurns,
     ) -> None:
         self.buffers, self.computation, self.shares, self.equal = buffers, computation, shares, equal
         self.module, self.summaries = buffers.module, summaries
@@ -67,6 +70,7 @@ class LocalBuffers:
         for i in computation.instructions:
             self._add(i)
         if shares:
+            self._read_what_loops_start_with(turns)
             self._share_the_state_of_loops()
             self._share_what_the_module_declares()
 
@@ -240,6 +244,17 @@ class LocalBuffers:
     def reads(self, name: str) -> list[Spot]:
         return self._reads[name]
 
+    def _read_what_loops_start_with(self, turns: SurelyTurns) -> None:
+        """A loop that may end before its first turn gives what it was given: of parts of its result that are needed it
+        needs those of its operand, though no body reads them."""
+        needed = {self.version.get(spot, spot) for spot in self.leaves(self.computation.root_name)}
+        for i in reversed(self.computation.instructions):
+            if i.opcode == "while":
+                replaced = [s for s in self.leaves(i.name) if self.version[s] == s and s in needed]
+                if replaced and not turns(self.computation, i):
+                    self._reads[i.name] += [(i.operands[0], at) for _, at in replaced]
+            needed.update(self.version.get(spot, spot) for spot in self._reads[i.name])
+
     def _share_the_state_of_loops(self) -> None:
         """In a loop's body each part of the root lies in the buffer of the same part of the parameter."""
         if not any(
@@ -317,8 +332,11 @@ class LocalBuffers:
         return Summary(accesses, passes, one)
 
 
-def local_buffers(buffers: Buffers, shares: bool) -> dict[str, LocalBuffers]:
-    """For every computation that runs instruction by instruction (neither fused nor per element), callees first."""
+def local_buffers(
+    buffers: Buffers, shares: bool, turns: SurelyTurns = lambda _computation, _loop: False
+) -> dict[str, LocalBuffers]:
+    """For every computation that runs instruction by instruction (neither fused nor per element), callees first.
+    `turns` tells the loops that are known to take a turn."""
     module = buffers.module
     wanted: dict[str, None] = {}
     stack = [(module.entry_name, False)]
@@ -341,7 +359,7 @@ def local_buffers(buffers: Buffers, shares: bool) -> dict[str, LocalBuffers]:
     summaries: dict[str, Summary] = {}
     equal = equal_parts(buffers, tuple(wanted))
     for name in wanted:
-        out[name] = LocalBuffers(buffers, module.by_name[name], summaries, shares, equal)
+        out[name] = LocalBuffers(buffers, module.by_name[name], summaries, shares, equal, turns)
         summaries[name] = out[name].summary()
     for name in reversed(wanted):  # callers before what they call
         out[name].share_with_callees(out)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement, judged
+from hloproof.claims.asynchronous.loop_turns import takes_a_turn
 from hloproof.claims.asynchronous.orders import Orders
 from hloproof.claims.asynchronous.shared_arguments import shared_arguments
 from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, timeline
@@ -66,7 +67,7 @@ class Scene:
 
     @cached_property
     def locals(self) -> Mapping[str, LocalBuffers]:
-        return local_buffers(self.buffers, self.shares)
+        return local_buffers(self.buffers, self.shares, partial(takes_a_turn, self.context.chains.module))
 
     @cached_property
     def _orders(self) -> dict[str, Orders]:

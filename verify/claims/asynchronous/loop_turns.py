@@ -28,12 +28,21 @@ def turns_of(module: Module, computation: Computation) -> Turns:
     if len(uses) != 1:
         return Turns()
     ((outer, loop),) = uses
-    condition = module.find(called(loop, "condition"))
     if loop.opcode != "while" or called(loop, "body") != computation.name or outer is not module.entry:
         return Turns()
-    if condition is None or len(loop.operands) != 1:
+    return _first_turns(module, outer, loop)
+
+
+def takes_a_turn(module: Module, computation: Computation, loop: Instruction) -> bool:
+    """Whether the condition of a loop is known to hold at first, whatever the computation around it is given."""
+    return bool(_first_turns(module, computation, loop).states)
+
+
+def _first_turns(module: Module, outer: Computation, loop: Instruction) -> Turns:
+    condition, body = module.find(called(loop, "condition")), module.find(called(loop, "body"))
+    if condition is None or body is None or len(loop.operands) != 1:
         return Turns()
-    return Turns(*first_turns(KnownScalars(module), outer, loop, condition, computation, _nothing))
+    return Turns(*first_turns(KnownScalars(module), outer, loop, condition, body, _nothing))
 
 
 def _nothing(_number: int, _at: ShapeIndex) -> int | None:

@@ -1,0 +1,130 @@
+"""What a loop starts with is its result where it ends before the first turn: it has to be there still, though no body
+reads it."""
+
+from __future__ import annotations
+
+import pytest
+
+from hloproof.claims.asynchronous import judge
+from hloproof.models.hlo.parser import parse_module
+from hloproof.results.verdict import Found, Verdict
+
+MODULE = """HloModule m, is_scheduled=true
+
+turn {{
+  s = (f32[8], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=1
+  f = f32[] convert(i)
+  n = f32[8] broadcast(f), dimensions={{}}
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  ROOT t = (f32[8], s32[]) tuple(n, next)
+}}
+
+more {{
+  c = (f32[8], s32[]) parameter(0)
+  k = s32[] get-tuple-element(c), index=1
+  most = s32[] constant({most})
+  ROOT q = pred[] compare(k, most), direction=LT
+}}
+
+ENTRY e {{
+  p = f32[8] parameter(0)
+  at = s32[] parameter(1)
+  u = f32[1] parameter(2)
+  turns = s32[] parameter(3)
+  zero = s32[] constant(0)
+  first = s32[] copy({first})
+  x = f32[8] negate(p)
+  y = f32[8] {made}
+  v = f32[8] negate(y)
+  init = (f32[8], s32[]) tuple(x, first)
+  w = (f32[8], s32[]) while(init), condition=more, body=turn
+  r = f32[8] get-tuple-element(w), index=0
+  {root}
+}}
+"""
+
+
+def overwrites(text: str) -> list[Found]:
+    return [j.found for j in judge(parse_module(text), lambda claim: claim == "hazard-overwrite", lambda _: False)]
+
+
+OVER = "dynamic-update-slice(x, u, at)"
+USED = "ROOT o = f32[8] add(r, v)"
+
+
+@pytest.mark.parametrize(
+    ("made", "first", "most", "root", "verdict"),
+    [
+        (OVER, "turns", 8, USED, Verdict.REFUTED),
+        (OVER, "turns", 8, "ROOT o = (f32[8], f32[8]) tuple(r, v)", Verdict.REFUTED),
+        (OVER, "zero", 0, USED, Verdict.REFUTED),
+        # The loop takes a turn, and nobody sees what it began with.
+        (OVER, "zero", 8, USED, Verdict.PROVED),
+        # Nobody asks what the loop gives.
+        (OVER, "turns", 8, "ROOT o = f32[8] copy(v)", Verdict.PROVED),
+        ("exponential(x)", "turns", 8, USED, Verdict.PROVED),
+    ],
+)
+def test_a_loop_that_may_take_no_turn_gives_what_it_was_given(
+    made: str, first: str, most: int, root: str, verdict: Verdict
+) -> None:
+    found = overwrites(MODULE.format(made=made, first=first, most=most, root=root))
+    assert {f.verdict for f in found} - {Verdict.PROVED} == {verdict} - {Verdict.PROVED}
+    if verdict is Verdict.REFUTED:
+        assert any("read by w" in (f.counterexample or "") for f in found)
+
+
+BEHIND = """HloModule m, is_scheduled=true
+
+turn {
+  s = (f32[8], f32[8]) parameter(0)
+  b = f32[8] get-tuple-element(s), index=1
+  n = f32[8] negate(b)
+  ROOT t = (f32[8], f32[8]) tuple(n, b)
+}
+
+more {
+  c = (f32[8], f32[8]) parameter(0)
+  d = f32[8] get-tuple-element(c), index=1
+  ROOT q = pred[] custom-call(d), custom_call_target="more"
+}
+
+inner {
+  g = (f32[8], f32[8]) parameter(0)
+  ROOT w = (f32[8], f32[8]) while(g), condition=more, body=turn
+}
+
+ENTRY e {
+  p = f32[8] parameter(0)
+  at = s32[] parameter(1)
+  u = f32[1] parameter(2)
+  x = f32[8] negate(p)
+  y = f32[8] dynamic-update-slice(x, u, at)
+  v = f32[8] negate(y)
+  z = f32[8] copy(p)
+  init = (f32[8], f32[8]) tuple(x, z)
+  %LOOP%
+  r = f32[8] get-tuple-element(w), index=0
+  ROOT o = f32[8] add(r, v)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "w = (f32[8], f32[8]) call(init), to_apply=inner",
+        "first = (f32[8], f32[8]) while(init), condition=more, body=turn\n"
+        "  w = (f32[8], f32[8]) while(first), condition=more, body=turn",
+    ],
+    ids=["in a call", "behind another"],
+)
+def test_nor_does_one_that_is_called_or_stands_behind_another(loop: str) -> None:
+    text = BEHIND.replace("%LOOP%", loop)
+    sound = text.replace(
+        "  y = f32[8] dynamic-update-slice(x,", "  x2 = f32[8] copy(x)\n  y = f32[8] dynamic-update-slice(x2,"
+    )
+    for source, verdicts in ((text, {Verdict.PROVED, Verdict.REFUTED}), (sound, {Verdict.PROVED})):
+        assert {f.verdict for f in overwrites(source)} == verdicts
