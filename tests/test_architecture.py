@@ -43,7 +43,7 @@ ROOMS: Final[dict[str, str]] = {
     "definitions": "logic models",
     "claims": "definitions engines logic results models",
     "elements": "",
-    "equivalence": "elements claims definitions engines logic results models",
+    "equivalence": "elements claims definitions engines processes logic results models",
     "tensor_rules": "elements engines logic results models",
     "memory": "claims engines logic results models",
     "analysis": "claims engines logic models",

@@ -6,6 +6,7 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -115,6 +116,33 @@ def test_an_alarm_that_comes_while_its_body_is_left_is_its_last() -> None:
         sys.setprofile(None)
     assert signal.getsignal(signal.SIGALRM) is before
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0.0
+
+
+def _late(name: str) -> Callable[[], LookupError]:
+    return lambda: LookupError(name)
+
+
+@pytest.mark.parametrize("outer, inner", [(0.01, 60.0), (60.0, 0.01)])
+def test_of_two_alarms_the_one_whose_time_is_over_rings(outer: float, inner: float) -> None:
+    told = "outer" if outer < inner else "inner"
+    with pytest.raises(LookupError, match=told), at_most(outer, _late("outer")), at_most(inner, _late("inner")):
+        time.sleep(30)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_an_alarm_rings_behind_one_that_was_set_inside_of_it() -> None:
+    with pytest.raises(LookupError, match="outer"), at_most(0.05, _late("outer")):
+        with at_most(60.0, _late("inner")):
+            pass
+        with pytest.raises(LookupError, match="inner"), at_most(0.001, _late("inner")):
+            time.sleep(30)
+        time.sleep(30)
+    before = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(LookupError, match="outer"), at_most(0.01, _late("outer")):
+        with suppress(LookupError), at_most(60.0, _late("inner")):
+            time.sleep(30)  # the outer one gets lost
+        time.sleep(30)
+    assert signal.getsignal(signal.SIGALRM) is before
 
 
 def test_what_passes_over_the_first_interruption_meets_the_next(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import signal
 from typing import Any
 
 import pytest
 
 from hloproof.equivalence.refuting.refute import Refutation, refute
 from hloproof.equivalence.refuting.restricted import restricted, work
+from hloproof.equivalence.refuting.witness import where_a_number_is_lost
 from hloproof.models.hlo.attributes import Attributes
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
@@ -383,3 +385,26 @@ def test_large_modules_are_refuted_on_inputs_in_few_parts() -> None:
     found = refute(before, after, 20)
     assert isinstance(found, Refutation) and found.before != found.after
     assert len(str(found.as_json()["inputs"])) < 5000 and found.inputs[0]["starts"][0][0] == 0
+
+
+PRODUCT = (
+    'c = (f32[1024,1024]{{1,0}}, s8[64]{{0}}) custom-call(a, b), custom_call_target="__cublas$lt$matmul", '
+    'backend_config={{"gemm_backend_config":{{"alpha_real":1,"beta":0,"dot_dimension_numbers":{{"lhs_contracting_dimensions":["1"],'
+    '"rhs_contracting_dimensions":["0"],"lhs_batch_dimensions":[],"rhs_batch_dimensions":[]}},"epilogue":"{}"}}}}'
+)
+
+
+def test_one_operation_that_takes_long_does_not_outlast_the_budget() -> None:
+    """A library's product says nothing of how long it takes: it is interrupted."""
+    before, after = (
+        module(
+            "a = f32[1024,1024]{1,0} parameter(0)",
+            "b = f32[1024,1024]{1,0} parameter(1)",
+            PRODUCT.format(epilogue),
+            "y = f32[1024,1024]{1,0} get-tuple-element(c), index=0",
+        )
+        for epilogue in ("DEFAULT", "RELU")
+    )
+    assert refute(parse_module(before), parse_module(after), 1.5) == "not run: the budget ran out in a run"
+    assert where_a_number_is_lost(parse_module(before), parse_module(after), 1.5) == ""
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)

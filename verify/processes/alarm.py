@@ -7,17 +7,22 @@ import resource
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from math import inf
+from time import monotonic
 from types import FrameType
 from typing import Any, Final
 
 AGAIN: Final = 0.5
 """Seconds until it is raised once more: what is interrupted may take the first for an error of its own."""
+_SOON: Final = 0.001
+"""Seconds until the alarm around rings whose time came while the one inside was left."""
 
 
 def at_most(seconds: float, late: Callable[[], BaseException]) -> AbstractContextManager[None]:
     """Raises what `late` makes in the body after so many seconds, where the platform has the signal and this is the
     main thread; else the body is not limited. A call into a library is interrupted when it returns. Where what is
-    raised gets lost in the body, and the body ends before the next one, it is raised at its end."""
+    raised gets lost in the body, and the body ends before the next one, it is raised at its end. Where one is set
+    inside of another, each rings at its own time. `seconds` is above 0."""
     return _Alarm(seconds, late)
 
 
@@ -27,6 +32,8 @@ class _Alarm(AbstractContextManager[None]):
     def __init__(self, seconds: float, late: Callable[[], BaseException]) -> None:
         self._seconds, self._late = seconds, late
         self._before: Any = None
+        self._end = self._ends_around = inf
+        """When it rings, and when the next one around it does."""
         self._set = self._over = self._rang = False
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
@@ -35,18 +42,25 @@ class _Alarm(AbstractContextManager[None]):
             if at.f_code is _Alarm.__exit__.__code__ and at.f_locals.get("self") is self:
                 return
             at = at.f_back
-        if not self._over:
+        now = monotonic()
+        if now >= self._ends_around and callable(self._before):
+            self._ends_around = now + AGAIN
+            self._before(number, frame)
+        if not self._over and (now >= self._end or self._ends_around == inf):
             self._rang = True
             raise self._late()
 
     def __enter__(self) -> None:
+        now = monotonic()
         try:
             self._before = signal.signal(signal.SIGALRM, self._stop)
         except (AttributeError, ValueError):
             return
         self._set = True
         try:
-            signal.setitimer(signal.ITIMER_REAL, self._seconds, AGAIN)
+            left, _ = signal.getitimer(signal.ITIMER_REAL)
+            self._end, self._ends_around = now + self._seconds, now + left if left else inf
+            signal.setitimer(signal.ITIMER_REAL, min(self._seconds, left or inf), AGAIN)
         except BaseException as early:  # the time is up already
             self.__exit__(type(early))
             raise
@@ -56,6 +70,8 @@ class _Alarm(AbstractContextManager[None]):
         if self._set:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, self._before)
+            if self._ends_around < inf:
+                signal.setitimer(signal.ITIMER_REAL, max(self._ends_around - monotonic(), _SOON), AGAIN)
         if self._rang and kind is None:
             raise self._late()
 

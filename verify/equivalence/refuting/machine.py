@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from math import prod
 from time import monotonic
@@ -20,11 +21,15 @@ from hloproof.models.interpreter.run import Machine
 from hloproof.models.interpreter.semantics.hashed import PRIME
 from hloproof.models.interpreter.semantics.semantics import Scalars
 from hloproof.models.interpreter.value import Array, Classed, Token, Value
+from hloproof.processes.alarm import at_most
 
 _PRODUCTS_PER_SECOND: Final = {"real": 2e7, "perturbed": 5e6, "hashed": 8e6}
 """How many products a second are added up, roughly: enough to leave undone what would never end."""
 _REMEMBERED: Final = 8
 """Values of one instruction that are told apart; later turns of a loop are not."""
+
+_LEAST: Final = 1e-6
+"""Seconds that an alarm is set to at least: 0 would set none."""
 
 _BASE: Final = 0x1D2C3B4A59687
 
@@ -34,6 +39,11 @@ MachineSite = tuple[str, str]
 
 class TooLong(Exception):
     """The evaluation would not end, or did not, in the time that it had."""
+
+
+def until(deadline: float) -> AbstractContextManager[None]:
+    """Raises TooLong in the body when the deadline has passed: no single operation or input outlasts it."""
+    return at_most(max(deadline - monotonic(), _LEAST), lambda: TooLong("the budget ran out in a run"))
 
 
 class BoundedMachine(Machine):

@@ -23,7 +23,7 @@ from hloproof.equivalence.answer import Place
 from hloproof.equivalence.refuting.bits_of_nan import Observed
 from hloproof.equivalence.refuting.guilty import guilty
 from hloproof.equivalence.refuting.inputs import CHOICES, Choice, given_inputs
-from hloproof.equivalence.refuting.machine import BoundedMachine, MachineSite, RecordingMachine, TooLong
+from hloproof.equivalence.refuting.machine import BoundedMachine, MachineSite, RecordingMachine, TooLong, until
 from hloproof.equivalence.refuting.restricted import TuplePath, part, restricted, work
 from hloproof.equivalence.refuting.shared_values import SharedValues
 from hloproof.equivalence.refuting.spread import NARROW, WIDE, Leaf, differing, leaves_of
@@ -159,7 +159,8 @@ class Refuter:
     ) -> Refutation | None:
         assert self._search is not None
         try:
-            found = self._search.attempt(choice, seed, end, latest, in_parts)
+            with until(latest):
+                found = self._search.attempt(choice, seed, end, latest, in_parts)
         except TooLong as error:
             if not at_a_glance and (in_parts or monotonic() >= latest):
                 self._problems[in_parts] = f"not run: {error}"

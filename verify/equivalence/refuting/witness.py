@@ -14,7 +14,7 @@ from typing import Final
 
 from hloproof.equivalence.refuting.bits_of_nan import Observed
 from hloproof.equivalence.refuting.inputs import MOST_ELEMENTS, Choice, given_inputs
-from hloproof.equivalence.refuting.machine import BoundedMachine, TooLong
+from hloproof.equivalence.refuting.machine import BoundedMachine, TooLong, until
 from hloproof.equivalence.refuting.shared_values import SharedValues
 from hloproof.equivalence.refuting.spread import Leaf, leaves_of
 from hloproof.models.dataflow.async_sugar import desugar
@@ -54,13 +54,14 @@ def where_a_number_is_lost(before: Module, after: Module, seconds: float) -> str
             observed = Observed()
             try:
                 most = min(MOST_ELEMENTS, int(left * _FILLED_PER_SECOND))
-                given = given_inputs(modules[0], devices, choice, seed, in_parts, most, deadline)
-                shared = SharedValues()
-                machines = [BoundedMachine(m, observed, devices, deadline, shared) for m in modules]
-                inputs = [machines[0].read_inputs(one) for one in given]
-                machines[1].compact = machines[0].compact
-                results: list[list[Value]] = [m.run(inputs) for m in machines]
-                found = "" if observed.bits_of_nan else _lost(*leaves_of(results))
+                with until(deadline):
+                    given = given_inputs(modules[0], devices, choice, seed, in_parts, most, deadline)
+                    shared = SharedValues()
+                    machines = [BoundedMachine(m, observed, devices, deadline, shared) for m in modules]
+                    inputs = [machines[0].read_inputs(one) for one in given]
+                    machines[1].compact = machines[0].compact
+                    results: list[list[Value]] = [m.run(inputs) for m in machines]
+                    found = "" if observed.bits_of_nan else _lost(*leaves_of(results))
             except _NOT_RUN:
                 continue
             if found:
