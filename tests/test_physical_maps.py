@@ -83,3 +83,26 @@ def test_each_array_of_an_operand_has_its_own_order(first: str) -> None:
     text += " ROOT r = f32[4,3]{0,1} get-tuple-element(p), index=1\n}"
     (found,) = [o for o in hloproof.maps(text, direction="input-to-output", layout="physical").operands if o.maps]
     assert [print_map(m) for m in found.maps] == ["(d0, d1) -> (d0, d1), domain: d0 in [0, 2], d1 in [0, 3]"]
+
+
+TWO = """HloModule m
+ENTRY e {
+  a = f32[3,4]{1,0} parameter(0)
+  b = f32[4,3]{0,1} parameter(1)
+  t = f32[4,3]{1,0} transpose(a), dimensions={1,0}
+  n = f32[4,3]{0,1} negate(b)
+  ROOT r = (f32[4,3]{1,0}, f32[4,3]{0,1}) tuple(t, n)
+}"""
+
+
+def test_each_parameter_and_each_output_that_is_followed_has_its_own_order() -> None:
+    """Of four arrays each pair lies in memory alike but for the transposed one."""
+    same = ["(d0, d1) -> (d0, d1), domain: d0 in [0, 2], d1 in [0, 3]"]
+    turned = {n: ["(d0, d1) -> (d1, d0), domain: " + box] for n, box in
+              (("a", "d0 in [0, 2], d1 in [0, 3]"), ("out", "d0 in [0, 3], d1 in [0, 2]"))}  # fmt: skip
+    for output, expected in ((0, turned["out"]), (1, same)):
+        found = hloproof.maps(TWO, fused=True, output=output, layout="physical").operands
+        assert [[print_map(m) for m in o.maps] for o in found if o.maps] == [expected]
+    for name, expected in (("a", turned["a"]), ("b", same)):
+        found = hloproof.maps(TWO, name, "input-to-output", fused=True, layout="physical").operands
+        assert [[print_map(m) for m in o.maps] for o in found if o.maps] == [expected]

@@ -130,7 +130,8 @@ def _print_source(v: RuntimeVariable, m: IndexingMap) -> str:
 
 
 def _named_as(m: IndexingMap, inner: IndexingMap, read: bool = True) -> IndexingMap:
-    """A map that stands in `m` with the names that variables have there; `read`: its runtime variables too."""
+    """A map that stands in `m` with the names that variables have there; `read`: its runtime variables too, which have
+    names that no other variable has there otherwise."""
     names = m.display_names()
 
     def named(letter: str, variables: Sequence[_V]) -> tuple[_V, ...]:
@@ -139,8 +140,18 @@ def _named_as(m: IndexingMap, inner: IndexingMap, read: bool = True) -> Indexing
             replace(v, name="" if names.get(n, n) == n else names[n]) for n, v in zip(own, variables, strict=True)
         )
 
-    runtime = named("rt", inner.runtime) if read else inner.runtime
-    return replace(inner, dims=named("d", inner.dims), ranges=named("s", inner.ranges), runtime=runtime)
+    dims, ranges = named("d", inner.dims), named("s", inner.ranges)
+    if read:
+        return replace(inner, dims=dims, ranges=ranges, runtime=named("rt", inner.runtime))
+    taken = {v.name or f"{letter}{k}" for letter, some in (("d", dims), ("s", ranges)) for k, v in enumerate(some)}
+    runtime: list[RuntimeVariable] = []
+    for k, v in enumerate(inner.runtime):
+        name = v.name or f"rt{k}"
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        runtime.append(replace(v, name="" if name == f"rt{k}" else name))
+    return replace(inner, dims=dims, ranges=ranges, runtime=tuple(runtime))
 
 
 def _named_runtime(m: IndexingMap) -> list[tuple[str, RuntimeVariable]]:
@@ -320,6 +331,8 @@ def _source(reader: Reader, v: RuntimeVariable, m: IndexingMap) -> RuntimeVariab
             reader.take()
             index = _inner_readings(reader, index)
             continue
+        if index.replica is not None:
+            raise reader.error("'reading {', or the end of what is read")
         reader.expect("replica", "'replica id:' or 'reading {'")
         reader.expect("id")
         reader.expect(":")

@@ -90,6 +90,8 @@ def _read(entry: Entry, expect: Expectation, source: str, note: str) -> MapSpec:
         for clause in entry.all(direction):
             number, m = clause.read(_numbered_map)
             positions.setdefault((direction, number), Position(clause.line, clause.column))
+            if (direction, number) in claimed and not (m and claimed[direction, number]):
+                raise clause.error(f"`nothing` is all that is said of {direction} {number}, and stands alone")
             claimed[direction, number] = (*claimed.get((direction, number), ()), *m)
             if hlo is None:
                 raise clause.error(f"{direction} is about the instruction of a clause `hlo`, and there is none")

@@ -18,6 +18,7 @@ from hloproof.claims.maps.own_place import UNLIKE, comparable, with_own_place
 from hloproof.claims.maps.shared_readings import reads_other_places, shared
 from hloproof.claims.maps.shifting_maps import difference, inclusion_by_readings
 from hloproof.claims.statements.held_values import never_negative
+from hloproof.claims.statements.one_value import reads_unnamed
 from hloproof.claims.statements.statement import Part, Point
 from hloproof.engines.door import HOW, How, prove_one
 from hloproof.logic.evaluate import TooManySteps, holds
@@ -169,11 +170,6 @@ def _emptiness(m: IndexingMap, how: How) -> tuple[bool, Part | None]:
     return prove_one(obligation, how).verdict == "proved", part
 
 
-def _reads_unnamed(m: IndexingMap) -> bool:
-    """Some runtime variable, or one that it is read by, does not say what it reads."""
-    return any(v.provider is None or (v.index is not None and _reads_unnamed(v.index)) for v in m.runtime)
-
-
 class _Comparison:
     def __init__(self, maps: Sequence[IndexingMap], numbers: Sequence[int], direction: Direction, how: How) -> None:
         self._maps, self._numbers, self._direction, self._how = tuple(maps), numbers, direction, how
@@ -258,7 +254,11 @@ class _Comparison:
         # Where a map may read several values at one pair, equality is shown for values of their own below; first it
         # must hold where every provider has one value.
         unsure = {n, k} & (self._view.shifting.keys() | self._view.elsewhere)
+        unnamed = reads_unnamed(self._maps[n]) or reads_unnamed(self._maps[k])
         if reads_other_places(self._maps[n]) or reads_other_places(self._maps[k]):
+            if unnamed:
+                self._undecided.append((n, k, _UNNAMED))
+                return False
             return self._is_same_for_all_values(n, k)
         view = self._same_everywhere() if unsure else self._view
         for inside, outside in ((n, k), (k, n)):
@@ -280,7 +280,7 @@ class _Comparison:
                 return False
             inclusions.append(part)
         # What they are read by was taken for one value wherever it has no name; differences at one value are some.
-        if _reads_unnamed(self._maps[n]) or _reads_unnamed(self._maps[k]):
+        if unnamed:
             self._undecided.append((n, k, _UNNAMED))
             return False
         if unsure:
@@ -338,7 +338,7 @@ class _Comparison:
     def _contained(self, kept: Sequence[int]) -> tuple[Contained, ...]:
         found: list[Contained] = []
         # What nothing says may be two values, and of one a narrower interval is part of the domain.
-        known = [n for n in kept if n not in self._view.shifting and not _reads_unnamed(self._maps[n])]
+        known = [n for n in kept if n not in self._view.shifting and not reads_unnamed(self._maps[n])]
         for n in known:
             checkpoint()
             others = [k for k in known if k != n]

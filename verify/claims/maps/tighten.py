@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from hloproof.claims.maps.defined import constraint_formulas, defined_formula, open_divisors
 from hloproof.claims.maps.rewrite import size
 from hloproof.claims.statements.statement import Point
 from hloproof.engines.budget import Budget
@@ -56,14 +57,16 @@ def tighten(m: IndexingMap, how: How = BRIEFLY) -> tuple[IndexingMap, tuple[Rewr
 
 
 def _proved(m: IndexingMap, constraints: tuple[Constraint, ...], goal: Formula, how: How) -> bool:
-    hypothesis = conj(*(within(c.expr, c.interval) for c in constraints))
+    hypothesis = conj(*constraint_formulas(replace(m, constraints=constraints, replica=None)))
     return prove_one(Obligation(tuple(m.intervals()), goal, hypothesis), how).verdict == "proved"
 
 
 def _without_implied(m: IndexingMap, how: How, steps: list[RewriteStep]) -> IndexingMap:
     for c in m.constraints:
         others = tuple(o for o in m.constraints if o != c)
-        if _proved(m, others, within(c.expr, c.interval), how):
+        # What divides may have a value by this very constraint: it is no reason to leave it out.
+        total = tuple(o for o in others if not open_divisors((o.expr,)))
+        if _proved(m, total, conj(*defined_formula((c.expr,)), within(c.expr, c.interval)), how):
             m = replace(m, constraints=others)
             steps.append(RewriteStep("implied", f"{to_text(c.expr)} in {c.interval}", "always"))
     return m
@@ -85,7 +88,8 @@ def _facts(m: IndexingMap, points: list[Point], how: How, steps: list[RewriteSte
         if count == _ATOMS:
             break
         for e, interval in _guesses(atom, points):
-            if _proved(m, m.constraints, within(e, interval) if e is not atom else eq(e, interval.lower), how):
+            held = within(e, interval) if e is not atom else eq(e, interval.lower)
+            if _proved(m, m.constraints, conj(*defined_formula((e,)), held), how):
                 facts[e] = interval
                 steps.append(RewriteStep("proved-range", to_text(e), f"in {interval}"))
                 break

@@ -26,13 +26,20 @@ def one_value(name: str, other: str, interval: Interval, others: Interval) -> Fo
     return eq(cut[0], cut[1])
 
 
+def reads_unnamed(m: IndexingMap) -> bool:
+    """Some runtime variable, or one that it is read by, does not say what it reads."""
+    return any(v.provider is None or (v.index is not None and reads_unnamed(v.index)) for v in m.runtime)
+
+
 def values_that_meet(m: IndexingMap, into: Mapping[str, Expr] | None = None) -> tuple[Formula, ...]:
     """For two runtime variables rt0.. of a map that read one provider: different elements, or one value. `into` says
     what the dims and range variables are called.
 
     Nothing is said of elements that other readings name, or of those of other devices, but where both are written
-    alike; nor of elements that a division by what may be zero names. Each formula holds for all contents.
+    alike and say what names them; nor of elements over other variables than those of the map, or that a division by
+    what may be zero names. Each formula holds for all contents.
     """
+    own = {n for n, _ in m.intervals()}
     out: list[Formula] = []
     for (k, v), (n, w) in combinations(enumerate(m.runtime), 2):
         if v.provider is None or v.provider != w.provider:
@@ -42,10 +49,11 @@ def values_that_meet(m: IndexingMap, into: Mapping[str, Expr] | None = None) -> 
             one, other = _element(v), _element(w)
             if one is None or other is None or len(one) != len(other):
                 continue
-            pairs = [(substitute(a, into or {}), substitute(b, into or {})) for a, b in zip(one, other, strict=True)]
-            if any(isinstance(a, Const) and isinstance(b, Const) and a != b for a, b in pairs):
+            if any(not e.free <= own for e in (*one, *other)):
                 continue
-            apart = [ne(a, b) for a, b in pairs]
+            apart = [ne(substitute(a, into or {}), substitute(b, into or {})) for a, b in zip(one, other, strict=True)]
+        elif v.index is not None and reads_unnamed(v.index):
+            continue
         out.append(disj(*apart, one_value(f"rt{k}", f"rt{n}", v.interval, w.interval)))
     return tuple(out)
 

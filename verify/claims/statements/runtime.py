@@ -65,6 +65,8 @@ def readings(m: IndexingMap, piece: Piece) -> tuple[ElementReading | None, ...]:
         assert v.index is not None
         if v.index.replica is not None or any(n.startswith("rt") for e in v.index.results for n in e.free):
             raise NotModelled("what is read at run time on another device, or by way of another reading")
+        if any(not e.free <= into.keys() for e in v.index.results):
+            raise NotModelled("a runtime variable whose own map has other dims or range variables than the map")
         operand, of_sizes = provided
         index = tuple(substitute(e, into) for e in v.index.results)
         out.append(ElementReading(operand, index, v.interval, of_sizes))
@@ -85,11 +87,13 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
     own = readings(m, unnamed)
     chosen = [None if r is None else _closest(unnamed, r, reads) for r in own]
     named: list[tuple[str, Interval]] = []
+    beside: dict[tuple[int, bool, tuple[Expr, ...]], str] = {}
     for (name, interval), reading, k in zip(unnamed.runtime, own, chosen, strict=True):
         if reading is None:
             named.append(("p", interval))
         elif k is None:
-            named.append((name, interval))
+            # What the operation does not read is one value wherever it is one element.
+            named.append((beside.setdefault((reading.operand, reading.of_sizes, reading.index), name), interval))
         else:
             # The map's variable under the definition's name: it is both, so it lies where both do.
             met = interval.intersect(reads[k].interval)
@@ -104,6 +108,9 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
     ranges = {name for name, _ in piece.ranges}
     mentioned = frozenset[str]().union(*(e.free for e in piece.results), *(c.expr.free for c in piece.constraints))
     mentioned |= frozenset() if piece.position is None else piece.position.free
+    arrays = [(operand, of_sizes) for (operand, of_sizes, _), name in beside.items() if name in mentioned]
+    if len(set(arrays)) < len(arrays):
+        raise NotModelled("elements of one array that the operation does not read, which may be one")
     parts: list[Part] = []
     statement = Statement(piece.variables, piece.constraint_formulas)
     for reading, (name, _), k in zip(own, named, chosen, strict=True):

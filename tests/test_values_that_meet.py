@@ -1,0 +1,204 @@
+"""Where two runtime variables read one element they hold one value, wherever a map is asked for one; where they read
+two, or by what nobody names, they may hold two."""
+
+from __future__ import annotations
+
+import pytest
+from claimed_in_modules import checked
+
+import hloproof
+from hloproof.claims.maps.dedup import deduplicate
+from hloproof.claims.maps.defined import UndefinedMap
+from hloproof.claims.maps.rewrite import rewrite
+from hloproof.models.errors import InputError
+from hloproof.models.expressions.expr import Var
+from hloproof.models.maps.text import parse_map, print_map
+
+ROW = "domain: d0 in [0, 3]"
+BOX = "domain: d0 in [0, 3], d1 in [0, 3]"
+VALUES = "rt0 in [0, 7], rt1 in [0, 7]"
+
+
+def divided(one: str, other: str, dims: str = "d0", box: str = ROW) -> str:
+    """A map with a value where both are not told to be one less than the other."""
+    read = f"\nruntime variables:\nrt0: {one}\nrt1: {other}" if one else ""
+    return f"({dims}){{rt0, rt1}} -> (7 / (1 + rt0 - rt1)), {box}, {VALUES}{read}"
+
+
+def by(inner: str, provider: str = "q") -> str:
+    """What is read of p where `inner` of another provider says."""
+    named = f"; reading {{a = {provider}; (d0) -> ({inner}), {ROW}}}" if inner else ""
+    return f"p; (d0){{a}} -> (a), {ROW}, a in [0, 3]{named}"
+
+
+ONE = [
+    divided(f"p; (d0) -> (d0), {ROW}", f"p; (d0) -> (d0), {ROW}"),
+    divided(f"p; (d0) -> (d0 + 1), {ROW}", f"p; (d0) -> ((d0 * 2 + 2) / 2), {ROW}"),
+    divided(f"p; (d0, d1) -> (d0, d1), {BOX}", f"p; (d0, d1) -> (d0 + d1 - d1, d1), {BOX}", "d0, d1", BOX),
+    divided(by("d0"), by("d0")),
+]
+TWO = {
+    "of nobody": divided("", ""),
+    "of two providers": divided(f"p; (d0) -> (d0), {ROW}", f"q; (d0) -> (d0), {ROW}"),
+    "at one coordinate only": divided(
+        f"p; (d0, d1) -> (d0, d1), {BOX}", f"p; (d0, d1) -> (d0, 0), {BOX}", "d0, d1", BOX
+    ),
+    "at the other only": divided(f"p; (d0, d1) -> (d0, d1), {BOX}", f"p; (d0, d1) -> (0, d1), {BOX}", "d0, d1", BOX),
+    "of more coordinates": divided(f"p; (d0) -> (d0), {ROW}", f"p; (d0) -> (d0, 0), {ROW}"),
+    "on another device": divided(f"p; (d0) -> (d0), {ROW}", f"p; (d0) -> (d0), {ROW}; replica id: (d0) -> (1), {ROW}"),
+    "where two readings say": divided(by("d0"), by("0")),
+    "where readings of two say": divided(by("d0"), by("d0", "r")),
+    "where nobody says": divided(by(""), by("")),
+    "where nobody says, and somebody": divided(by(""), by("d0")),
+}
+
+
+@pytest.mark.parametrize("text", ONE)
+def test_what_one_value_makes_defined_is_defined(text: str) -> None:
+    assert rewrite(parse_map(text), parse_map(text)).verdict.value == "proved"
+
+
+@pytest.mark.parametrize("text", TWO.values(), ids=TWO)
+def test_what_two_values_make_undefined_is_not(text: str) -> None:
+    with pytest.raises(UndefinedMap, match="1 \\+ rt0 - rt1 is 0 at "):
+        rewrite(parse_map(text), parse_map(text))
+
+
+@pytest.mark.parametrize("mode", [hloproof.equal, hloproof.included])
+def test_what_is_never_asked_may_be_read_over_other_variables(mode) -> None:  # type: ignore[no-untyped-def]
+    """It owes nothing, and of what it would hold nothing is said."""
+    beside = f"(d0){{{{rt0, rt1}}}} -> ({{}}), {ROW}, {VALUES}\nruntime variables:\n" + (
+        f"rt0: p; (d0, d1) -> (d1), {BOX}\nrt1: p; (d0) -> (d0), {ROW}"
+    )
+    found = mode(beside.format("7 / (d0 + 1)"), beside.format("7 / (1 + d0)"))
+    assert found.verdict.value in ("proved", "unknown")
+    same = rewrite(parse_map(beside.format("d0 * 2 / 2")), parse_map(beside.format("d0")))
+    assert same.verdict.value in ("proved", "unknown")
+
+
+CANCELLED = (
+    "{0} 0 (d0){{rt0, rt1}} -> ({1}), domain: d0 in [0, 5], rt0 in [0, 4], rt1 in [0, 4]{2}\n    runtime variables:\n"
+    "    rt0: {3}; (d0) -> (d0), domain: d0 in [0, 5]\n    rt1: {3}; (d0) -> ({4}), domain: d0 in [0, 5]"
+)
+COPY = "p = s32[6] parameter(0)\nROOT r = s32[6] copy(p)"
+
+
+@pytest.mark.parametrize("follow", [False, True])
+@pytest.mark.parametrize("direction", ["output-to-input", "input-to-output"])
+@pytest.mark.parametrize(
+    ("result", "more", "element", "verdict"),
+    [
+        ("d0 + rt0 - rt1", "", "d0", "proved"),
+        ("d0", ", rt0 - rt1 in [0, 0]", "d0", "proved"),
+        ("d0 + rt0 - rt1 + 1", "", "d0", "refuted"),
+        ("d0", ", rt0 - rt1 in [1, 4]", "d0", "refuted"),
+        ("d0 + rt0 - rt1", "", "5 - d0", "refuted"),
+    ],
+)
+def test_what_an_operation_does_not_read_is_one_value_at_one_element(
+    result: str, more: str, element: str, verdict: str, direction: str, follow: bool
+) -> None:
+    provider = "parameter(0)" if follow else "operand(0)"
+    claim = CANCELLED.format(direction, result, more, provider, element)
+    found = checked(COPY, *(["follow"] if follow else []), claim).verdict.value
+    # Beside what the operation reads, elements that differ in part are not told from ones that may be one.
+    assert found == verdict or (found == "unknown" and verdict == "refuted")
+    if not follow and element == "d0":
+        assert found == verdict
+
+
+def test_an_element_over_other_variables_is_not_modelled() -> None:
+    claim = CANCELLED.format("output-to-input", "d0", "", "operand(0)", "d0").replace(
+        "rt1: operand(0); (d0) -> (d0), domain: d0 in [0, 5]",
+        "rt1: operand(0); (d0, x) -> (x), domain: d0 in [0, 5], x in [0, 3]",
+    )
+    found = checked(COPY, claim).found
+    assert found.verdict.value == "unknown" and "other dims or range variables" in (found.reason or "")
+
+
+@pytest.mark.parametrize(("first", "second"), [("d0", "5 - d0"), ("(d0 * 2) floordiv 2", "d0"), ("0", "d0")])
+@pytest.mark.parametrize("direction", ["output-to-input", "input-to-output"])
+def test_a_map_that_meets_itself_stays_in_bounds(first: str, second: str, direction: str) -> None:
+    """What is read is asked over the variables of the map, in both directions."""
+    claim = CANCELLED.format(direction, "d0", "", "operand(0)", second).replace(
+        "-> (d0), domain: d0 in [0, 5]\n    rt1", f"-> ({first}), domain: d0 in [0, 5]\n    rt1"
+    )
+    assert checked(COPY, claim).verdict.value == "proved"
+
+
+ELSEWHERE = f"(d0){{a}} -> (), {ROW}, a in [0, 1]; replica id: (d0){{a}} -> (a), {ROW}, a in [0, 1]"
+
+
+def cancelled(provider: str, index: str) -> str:
+    read = f"\nruntime variables:\nrt0: {provider}; {index}\nrt1: {provider}; {index}"
+    return f"(d0){{rt0, rt1}} -> (d0 + rt0 - rt1), {ROW}, rt0 in [0, 1], rt1 in [0, 1]{read}"
+
+
+@pytest.mark.parametrize(
+    ("provider", "index"), [("reader", ELSEWHERE), ("p", ELSEWHERE), ("p", f"(d0){{a}} -> (a), {ROW}, a in [0, 3]")]
+)
+def test_what_is_read_where_nobody_says_may_be_two_values(provider: str, index: str) -> None:
+    same, one = f"(d0) -> (d0), {ROW}", cancelled(provider, index)
+    assert {hloproof.included(*pair).verdict.value for pair in ((one, same), (same, one))} == {"unknown"}
+    found = deduplicate([parse_map(t) for t in (one, same)], devices=2)
+    assert found.kept == (0, 1) and not found.same and found.undecided
+
+
+def test_nor_is_one_of_two_that_say_it() -> None:
+    """One of the maps alone reads by what nobody names."""
+    one = cancelled("p", f"(d0){{a}} -> (a), {ROW}, a in [0, 3]")
+    two = cancelled("p", f"(d0){{a}} -> (a), {ROW}, a in [0, 3]; reading {{a = q; (d0) -> (d0), {ROW}}}")
+    assert hloproof.included(one, two).verdict.value == hloproof.included(two, one).verdict.value == "unknown"
+
+
+GUARDED = (
+    "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 - d1 in [1, 9], 7 / (d0 - d1) in [1, 7]",
+    "(d0, d1) -> (7 / d0), domain: d0 in [0, 9], d1 in [0, 9], d0 mod (d1 + 1) in [1, 9]",
+    "(d0) -> (7 / d0), domain: d0 in [0, 9], d0 mod (d0 + 1) in [1, 9]",
+    "(d0) -> (7 / d0), domain: d0 in [0, 9], 20 / d0 in [2, 20], d0 in [1, 9]",
+)
+
+
+@pytest.mark.parametrize("text", GUARDED)
+def test_what_gives_a_constraint_its_value_is_not_left_out(text: str) -> None:
+    """A constraint that divides has its value by another one, which follows from it: `simplify` dropped that one, and
+    its own result was refuted."""
+    assert hloproof.simplify(text).verdict.value == "proved"
+    assert rewrite(parse_map(text), parse_map(text)).verdict.value == "proved"
+
+
+def test_steps_to_another_device_are_said_once() -> None:
+    read = f"(d0){{rt0}} -> (rt0), {ROW}, rt0 in [0, 7]\nruntime variables:\nrt0: p; (d0) -> (d0), {ROW}"
+    step = f"; replica id: (d0) -> ({{}}), {ROW}"
+    assert parse_map(read + step.format(0)).runtime[0].index is not None
+    with pytest.raises(InputError, match="found 'replica'"):
+        parse_map(read + step.format(0) + step.format(1))
+
+
+@pytest.mark.parametrize("names", ["b, d0", "rt0, d0", "rt1, d1", "b_, b"])
+def test_names_of_a_map_inside_are_no_names_of_the_map_around(names: str) -> None:
+    text = (
+        f"({names}){{r}} -> (r), domain: "
+        + "".join(f"{n} in [0, 3], " for n in names.split(", "))
+        + (
+            "r in [0, 3]\nruntime variables:\nr: p; (x, y){b, rt1} -> (b + rt1), domain: x in [0, 3], y in [0, 3], "
+            "b in [0, 3], rt1 in [0, 0]; reading {b = q; (x, y) -> (x), domain: x in [0, 3], y in [0, 3], "
+            "rt1 = q; (x, y) -> (y), domain: x in [0, 3], y in [0, 3]}"
+        )
+    )
+    m = parse_map(text)
+    again = parse_map(print_map(m))
+    assert print_map(again) == print_map(m)
+    index = again.runtime[0].index
+    assert index is not None and [v.index.results[0] for v in index.runtime if v.index] == [Var("d0"), Var("d1")]
+
+
+def test_nothing_stands_alone() -> None:
+    whole = "output-to-input 0 (d0) -> (d0), domain: d0 in [0, 5]"
+    for both in (
+        ("output-to-input 0 nothing", whole),
+        (whole, "output-to-input 0 nothing"),
+        ("output-to-input 0 nothing",) * 2,
+    ):
+        with pytest.raises(InputError, match="`nothing` is all that is said of output-to-input 0"):
+            checked(COPY, *both)
