@@ -9,6 +9,7 @@ import pytest
 from test_equivalence_elements import element
 from test_interpreter_library_calls import CONFIG, WINDOWS, K, _call, _nested, _numbers
 
+from hloproof.equivalence.decide import decide
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import constant
 from hloproof.equivalence.library import call
@@ -172,3 +173,14 @@ def test_an_activation_is_an_operation_of_its_own() -> None:
     (node,) = GraphReader().read(parse_module(text), 0).results
     term = _term(node, (0, 0, 0))
     assert isinstance(term, App) and term.op == "maximum"
+
+
+@pytest.mark.parametrize("kind", ["token[]", "b(f32[1,1,3])", "opaque[]"])
+def test_a_call_whose_result_is_no_array_is_opaque(kind: str) -> None:
+    """The compiler takes any shape of a call; there was an internal error."""
+    scaled = [
+        _call(["f32[1,1,3]", "f32[1,1,1]"], kind, "size=1", "Forward", CONFIG.format("kNone", n, 0)) for n in (1, 2)
+    ]
+    one, two = (parse_module(text) for text in scaled)
+    assert decide(one, one).verdict.value == "proved"
+    assert decide(one, two).verdict.value == "unknown"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
@@ -231,3 +232,40 @@ def test_data_sent_arrives_at_the_target_of_its_pair() -> None:
         f" e = token[] send-done(s), {pairs}\n ROOT g = s32[2] get-tuple-element(d), index=0"
     )
     assert run(p("s32[2]") + body, [[1, 2]], [[3, 4]], [[5, 6]], replicas=3) == [[0, 0], [1, 2], [3, 4]]
+
+
+HOST = ", is_host_transfer=true"
+SENT = (" s = (s32[2], u32[], token[]) send(p, t), channel_id=1{0}\n", " d = token[] send-done(s), channel_id=1{0}\n")
+RECEIVED = (
+    " r = (s32[2], u32[], token[]) recv(t), channel_id=1{0}\n",
+    " q = (s32[2], token[]) recv-done(r), channel_id=1{0}\n",
+)
+
+
+@pytest.mark.parametrize("kind", [HOST, ""], ids=["with the host", "with itself"])
+def test_what_the_host_gives_is_not_what_it_was_sent(kind: str) -> None:
+    """Neither does it matter which comes first; without a host a device is sent what it has sent before, or nothing is
+    known."""
+    body = p("s32[2]") + " t = token[] after-all()\n{}{}{}{} ROOT g = s32[2] get-tuple-element(q), index=0"
+    first, last = ([*SENT, *RECEIVED], [*RECEIVED, *SENT])
+    if kind:
+        got = [run(body.format(*some).format(kind), [1, 2]) for some in (first, last)]
+        assert got[0] == got[1] != [1, 2]
+    else:
+        assert run(body.format(*first).format(kind), [1, 2]) == [1, 2]
+        with pytest.raises(NotModelled, match="has not yet sent anything"):
+            run(body.format(*last).format(kind), [1, 2])
+
+
+def test_the_angle_of_complex_numbers_whose_squares_cancel_is_no_number() -> None:
+    """As the compiler has it; there was a division by zero."""
+    body = " a = c64[3] constant({(0,0),(1,0),(0,1)})\n b = c64[3] constant({(0,0),(0,1),(0,1)})\n"
+    found = run(body + " ROOT r = c64[3] atan2(a, b)")
+    assert [cmath.isnan(z) for z in found] == [True, True, False]
+    assert found[2] == pytest.approx(math.pi / 4)
+
+
+@pytest.mark.parametrize("made", ["iota(), iota_dimension=0", 'custom-call(), custom_call_target="f"'])
+def test_what_is_made_of_nothing_has_no_size_that_is_known_at_run_time(made: str) -> None:
+    with pytest.raises(NotModelled):
+        run(f" ROOT r = s32[<=4] {made}")

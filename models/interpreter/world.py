@@ -6,6 +6,7 @@ from dataclasses import replace
 from random import Random
 
 from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.module import Instruction
 from hloproof.models.interpreter.in_flight import rest, source_device
 from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.semantics.semantics import Scalars
@@ -53,7 +54,7 @@ class World:
             case "recv-done":
                 data = step.operands[0]
                 host = data[0] if isinstance(data, tuple) else data
-                return (self._received(channel, device, host, step.scalars), Token())
+                return (self._received(i, device, host, step.scalars), Token())
             case _:
                 raise NotModelled(f"the opcode {opcode}")
 
@@ -63,12 +64,15 @@ class World:
         self._counters[opcode, device] = number + 1
         return Random(f"{self._seed} {opcode} {number} {device}")
 
-    def _received(self, channel: int, device: int, host: Value, scalars: Scalars) -> Value:
-        """What the device of the matching pair has sent on the channel; zeros for a device that is no target, and
-        where there are no pairs what the device itself has sent, or what the host gives."""
+    def _received(self, done: Instruction, device: int, host: Value, scalars: Scalars) -> Value:
+        """What the device of the matching pair has sent on the channel; zeros for a device that is no target. Where
+        there are no pairs, what the host gives in a transfer with it, else what the device itself has sent."""
+        channel = done.attributes.integer("channel_id", 0)
         source = self._sources.get((channel, device))
+        if source is None and done.attributes.flag("is_host_transfer"):
+            return host
         if source is None:
-            return self._sent.get((channel, device), host)
+            source = device
         if source < 0:
             return _zeros(host, scalars)
         if (channel, source) not in self._sent:

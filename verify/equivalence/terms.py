@@ -22,6 +22,7 @@ from hloproof.equivalence.indices import (
     of_atom,
     variables,
 )
+from hloproof.models.hlo.shape import ELEMENT_BITS
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, from_bits, highest, lowest, rounded, to_bits
 from hloproof.models.interpreter.value import Element
 
@@ -190,8 +191,9 @@ def value_of(term: Term) -> Element | None:
 
 
 def has_zero(type_: str) -> bool:
-    """Whether the type holds a zero, which sums begin with and convolutions pad with."""
-    return value_of(from_value(type_, 0)) == 0
+    """Whether this is the type of an array's elements and holds a zero, which sums begin with and convolutions pad
+    with."""
+    return type_ in ELEMENT_BITS and value_of(from_value(type_, 0)) == 0
 
 
 def is_static(term: Term) -> bool:

@@ -62,7 +62,10 @@ def _with_sizes(shape: Shape, sizes: tuple[int, ...]) -> Shape:
 
 
 def _result_sizes(step: Step, operands: Sequence[Array]) -> tuple[int, ...]:
-    i, first = step.instruction, operands[0].sizes
+    i = step.instruction
+    if not operands:
+        raise NotModelled(f"{i.opcode} of a size that is known at run time only")
+    first = operands[0].sizes
     match i.opcode:
         case opcode if opcode in ELEMENTWISE:
             found = {x.sizes for x in operands if x.sizes} or {()}

@@ -12,10 +12,10 @@ from hloproof.models.interpreter.semantics.semantics import Function
 _NAN: Final = complex(nan, nan)
 
 
-def _guarded(f: Callable[[complex], complex]) -> Callable[[complex], complex]:
-    def g(z: complex) -> complex:
+def _guarded(f: Callable[..., complex]) -> Callable[..., complex]:
+    def g(*operands: complex) -> complex:
         try:
-            return f(z)
+            return f(*operands)
         except (OverflowError, ValueError, ZeroDivisionError):
             return _NAN
 
@@ -74,6 +74,6 @@ COMPLEX_FUNCTIONS: Final[dict[str, Function]] = {
     "asinh": _guarded(cmath.asinh),
     "acosh": _guarded(cmath.acosh),
     "atanh": _guarded(cmath.atanh),
-    "atan2": lambda a, b: -1j * cmath.log((b + 1j * a) / cmath.sqrt(a * a + b * b)),
+    "atan2": _guarded(lambda a, b: -1j * cmath.log((b + 1j * a) / cmath.sqrt(a * a + b * b))),
 }
 """Opcode to function on Python complex numbers; abs, real and imag, whose results are real, are the caller's."""
