@@ -21,7 +21,9 @@ from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.run import Machine, run_module
 from hloproof.models.interpreter.semantics import small_float
 from hloproof.models.interpreter.semantics.counted import Counted, reads, tags
-from hloproof.models.interpreter.semantics.hashed import PRIME
+from hloproof.models.interpreter.semantics.hashed import PRIME, Hashed
+from hloproof.models.interpreter.semantics.real import Real
+from hloproof.models.interpreter.semantics.semantics import Scalars
 from hloproof.models.interpreter.value import Array
 from hloproof.models.maps.text import parse_map
 
@@ -339,3 +341,16 @@ def test_a_map_has_no_point_where_its_steps_between_devices_lead_nowhere(
     replica = f"replica id: (d0)[s0] -> (s0), domain: d0 in [0, 0], {steps}"
     m = parse_map(f"(d0)[s0] -> (d0), domain: d0 in [0, 0], s0 in [0, 3]\n{replica}")
     assert [at for at, _, _ in points(m, (0,))] == left
+
+
+@pytest.mark.parametrize("scalars", [Real(), Hashed()], ids=["real", "hashed"])
+@pytest.mark.parametrize("operation", ["clamp(a, b, a)", "compare(a, b), direction=LT"])
+def test_complex_numbers_have_no_order(operation: str, scalars: Scalars) -> None:
+    kind = "pred[2]" if operation.startswith("compare") else "c64[2]"
+    text = (
+        f"HloModule m\nENTRY e {{\n a = c64[2] parameter(0)\n b = c64[2] parameter(1)\n ROOT r = {kind} {operation}\n}}"
+    )
+    machine = Machine(parse_module(text), scalars, Devices(1, 1), 0)
+    given = machine.read_inputs([[[1, 2], [3, 4]], [[0, 0], [1, 1]]])
+    with pytest.raises(NotModelled):
+        machine.run([given])

@@ -303,7 +303,7 @@ def _whole(digits: str) -> float:
     return number if digits == "-0" else int(digits)
 
 
-_OF_ANY_CALL: Final = frozenset(
+OF_ANY_CALL: Final = frozenset(
     {
         "custom_call_target",
         "custom_call_has_side_effect",
@@ -332,7 +332,7 @@ def unread_of_call(attributes: Attributes, *read: str) -> tuple[str, ...]:
             out += [b.name for b in _of_frontend("custom-call", value)]
         elif name == "backend_config" and name not in read:
             out += [] if _text(value).strip() in ("", "{}") else [name]
-        elif name not in _OF_ANY_CALL and name not in read and value is not False:
+        elif name not in OF_ANY_CALL and name not in read and value is not False:
             out.append(name)
     return tuple(out)
 

@@ -12,15 +12,10 @@ from hloproof.models.hlo.beside import factor, settings_of_call
 _ORDINARY: Final = frozenset({"fprop", "unset", "unknown"})
 
 
-READ: Final = (
-    "backend_config",
-    "window",
-    "dim_labels",
-    "feature_group_count",
-    "batch_group_count",
-    "operand_precision",
-)
-"""What the meaning of a convolution or product of a library is read from, its operands aside."""
+READ_OF_PRODUCTS: Final = ("backend_config", "operand_precision")
+"""What the meaning of a product of a library is read from, its operands aside."""
+READ: Final = (*READ_OF_PRODUCTS, "window", "dim_labels", "feature_group_count", "batch_group_count")
+"""What that of a convolution is."""
 
 
 _FACTORS: Final = ("conv_result_scale", "side_input_scale", "leakyrelu_alpha")

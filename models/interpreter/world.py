@@ -21,8 +21,10 @@ class World:
     def __init__(self, devices: Devices, seed: int) -> None:
         self._devices, self._seed = devices, seed
         self._counters: dict[tuple[str, int], int] = {}
-        self._sent: dict[tuple[int, int], Value] = {}
-        """By channel and device."""
+        self._sent: dict[tuple[int, int], tuple[int, Value]] = {}
+        """By channel and device: how often it has sent, and what it sent last."""
+        self._taken: dict[tuple[int, int], int] = {}
+        """By channel and device that receives: how often it has."""
         self._sources: dict[tuple[int, int], int | None] = {}
         """From which device one receives on a channel, as `source_device` says it."""
 
@@ -43,7 +45,8 @@ class World:
             case "infeed" | "rng-get-and-update-state":
                 return random_value(i.shape, step.scalars, self._random(opcode, device))
             case "send":
-                self._sent[channel, device] = step.operands[0]
+                times, _ = self._sent.get((channel, device), (0, None))
+                self._sent[channel, device] = (times + 1, step.operands[0])
                 return (step.operands[0], *rest(i.shape, 1))
             case "recv":
                 self._sources[channel, device] = source_device(i, device)
@@ -75,9 +78,14 @@ class World:
             source = device
         if source < 0:
             return _zeros(host, scalars)
-        if (channel, source) not in self._sent:
+        times, sent = self._sent.get((channel, source), (0, host))
+        taken = self._taken.get((channel, device), 0)
+        if times <= taken:
             raise NotModelled(f"device {source} has not yet sent anything on channel {channel}")
-        return self._sent[channel, source]
+        if times > taken + 1:  # of two that are under way nobody says which arrives first
+            raise NotModelled(f"device {source} has sent several times on channel {channel}")
+        self._taken[channel, device] = times
+        return sent
 
 
 def _zeros(like: Value, scalars: Scalars) -> Value:

@@ -18,7 +18,7 @@ from typing import Any, Final
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes, ConvolutionDimensions, Quoted, Window, WindowDimension
 from hloproof.models.hlo.beside import factor, settings_of_call, unread_of_call
-from hloproof.models.hlo.library_shapes import READ, convolution_settings, is_convolution
+from hloproof.models.hlo.library_shapes import READ, READ_OF_PRODUCTS, convolution_settings, is_convolution
 from hloproof.models.hlo.shape import ArrayShape, TupleShape
 from hloproof.models.interpreter.operations.contraction import contracted
 from hloproof.models.interpreter.operations.window import convolved
@@ -58,7 +58,7 @@ _PRECISION: Final = frozenset({"operand_precision", "algorithm"})
 
 
 def _convolution_settings(step: Step) -> dict[str, Any]:
-    _require_read(step)
+    _require_read(step, READ)
     found = convolution_settings(step.attributes)
     if found is None:
         raise NotModelled("a library convolution without settings, or with others than are known")
@@ -66,7 +66,7 @@ def _convolution_settings(step: Step) -> dict[str, Any]:
 
 
 def _product_settings(step: Step) -> dict[str, Any]:
-    _require_read(step)
+    _require_read(step, READ_OF_PRODUCTS)
     found = settings_of_call(step.attributes, "gemm_backend_config")
     if found is None:
         raise NotModelled("a library product without gemm_backend_config, or with more than that")
@@ -77,8 +77,8 @@ def _product_settings(step: Step) -> dict[str, Any]:
     return found
 
 
-def _require_read(step: Step) -> None:
-    if unread := unread_of_call(step.attributes, *READ):
+def _require_read(step: Step, read: Sequence[str]) -> None:
+    if unread := unread_of_call(step.attributes, *read):
         raise NotModelled(f"a library call with {unread[0]}")
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from hloproof.equivalence.refuting.domains import positive_parameters
 from hloproof.equivalence.refuting.machine import TooLong
-from hloproof.equivalence.refuting.short_inputs import short
+from hloproof.equivalence.refuting.short_inputs import parts_of, short
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Word
 from hloproof.models.hlo.module import Instruction, Module
@@ -82,13 +82,16 @@ def given_inputs(
     """One list of values per device, in the form that `hloproof run --inputs` reads for one device; `in_parts`: each
     made of a few boxes of equal elements, so that sizes do not matter; otherwise no more than `most` are filled.
 
-    Raises NotModelled for element types that cannot be filled, and for parameters that are too large; TooLong where
-    there are more devices, or arrays, than are filled until `deadline`.
+    Raises NotModelled for element types that cannot be filled, and for parameters that are too large, have too many
+    parts, or are those of too many devices; TooLong where there are more arrays than are filled until `deadline`.
     """
     parameters = module.entry.parameters
     sizes = _sizes(module)
-    if not in_parts and sum(_elements(p.shape) for p in parameters) * devices.count > most:
-        raise NotModelled(f"parameters of more than {most} elements are not filled")
+    few = (1 if choice.halved else 2 if choice.coarse else 0) if in_parts and not seed else 0
+    filled = sum(parts_of(p.shape, seed, few) if in_parts else _elements(p.shape) for p in parameters)
+    if max(filled, 1) * devices.count > most:
+        counted = "parts" if in_parts else "elements"
+        raise NotModelled(f"parameters of more than {most} {counted}, all devices together, are not filled")
     if choice.own:
         choice = replace(choice, floats=(*choice.floats, *_constants(module)))
     shared, positive = _shared(module), positive_parameters(module)
@@ -101,7 +104,6 @@ def given_inputs(
         drawn = above_zero if p.parameter_number in positive else choice
         random = Random(f"{seed} {choice.name} {p.parameter_number} {own}")
         if in_parts:
-            few = (1 if choice.halved else 2 if choice.coarse else 0) if not seed else 0
             return short(p.shape, lambda kind: _drawn(kind, drawn, sizes, random), seed, random, few)
         return _value(p.shape, drawn, sizes, random)
 

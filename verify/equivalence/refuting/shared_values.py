@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef
+from hloproof.models.hlo.beside import OF_ANY_CALL
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.hlo.shard_shapes import is_shard_call
@@ -22,6 +23,10 @@ _PURE: Final = frozenset(OPERATIONS) | frozenset(COLLECTIVES)
 """Opcodes whose results follow from their operands and attributes alone."""
 _KEEPS_LAYOUT: Final = frozenset({"bitcast", "custom-call"})
 _UNREAD: Final = NON_SEMANTIC - {"backend_config"}
+_UNREAD_OF_CALLS: Final = _UNREAD & OF_ANY_CALL
+"""Whether a call is run at all is asked of all else that stands beside it."""
+_UNREAD_BETWEEN: Final = _UNREAD - {"frontend_attributes"}
+"""Of what goes between devices these may say when it does."""
 
 
 class SharedValues:
@@ -74,10 +79,12 @@ class SharedValues:
         shape: Hashable = i.shape
         if isinstance(i.shape, ArrayShape):
             shape = (i.shape.element_type, i.shape.dimensions, i.shape.is_dynamic)
+        unread = _UNREAD_BETWEEN if i.opcode in COLLECTIVES else _UNREAD
+        unread = _UNREAD_OF_CALLS if i.opcode == "custom-call" else unread
         attributes = tuple(
             (k, self._called(module, v.name) if isinstance(v, ComputationRef) else v)
             for k, v in i.attributes.pairs
-            if k not in _UNREAD
+            if k not in unread
         )
         return (i.opcode, shape, layouts, attributes)
 

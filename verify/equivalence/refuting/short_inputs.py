@@ -41,6 +41,15 @@ def starts(n: int, seed: int, few: int = 0) -> list[int]:
     return sorted(c for c in cuts if c < n)
 
 
+def parts_of(shape: Shape, seed: int, few: int) -> int:
+    """How many boxes `short` makes of a value of this shape."""
+    if isinstance(shape, TupleShape):
+        return sum(parts_of(e, seed, few) for e in shape.elements)
+    if isinstance(shape, BufferShape):
+        return parts_of(shape.inner, seed, few)
+    return prod(len(starts(n, seed, few)) for n in shape.dimensions) if isinstance(shape, ArrayShape) else 0
+
+
 def short(shape: Shape, drawn: Callable[[str], Iterator[Element]], seed: int, random: Random, few: int) -> NestedList:
     """A value of this shape from numbers of its types, in the form that `hloproof run --inputs` reads."""
     if isinstance(shape, TupleShape):
