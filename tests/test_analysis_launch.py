@@ -239,7 +239,7 @@ def gather(column: str) -> IndexingMap:
     box = "d0 in [0, 999], d1 in [0, 127]"
     return parse_map(
         f"(d0, d1){{rt0}} -> (rt0, d1), domain: {box}, rt0 in [0, 4999]\nruntime variables:\n"
-        f"rt0: table; (d0, d1) -> ({column}), domain: {box}"
+        f"rt0: parameter(1); (d0, d1) -> ({column}), domain: {box}"
     )
 
 

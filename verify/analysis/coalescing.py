@@ -8,13 +8,14 @@ A distance holds within aligned blocks; it is proved, or what was seen is only w
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 from random import Random
 from typing import Final
 
 from hloproof.analysis.neighbours import TwoPoints, two_points
-from hloproof.analysis.requests import value_at
+from hloproof.analysis.requests import any_contents, value_at
 from hloproof.engines.door import HOW, How, prove_one
 from hloproof.logic.formula import FALSE, conj, eq, le
 from hloproof.logic.obligation import Obligation
@@ -31,6 +32,8 @@ from hloproof.models.maps.sample_point import find_point
 _LOOKED_AT: Final = 4096
 """Steps along a dimension that are tried to find the block in which the distance is constant."""
 
+_TRIED: Final = 8
+"""Distances that are tried, each in smaller and smaller blocks."""
 _SAMPLES: Final = 300
 """Neighbours at random places that are tried."""
 _BOXES: Final = 100
@@ -43,8 +46,8 @@ class Stride:
 
     0: the same element; 1: contiguous. `verdict` is proved or unknown; `block` is `size` where it holds along the whole
     dimension. With `distance` None there is no constant distance (proved: neighbours were found that differ, in blocks
-    of any size), and with `runtime` it depends on what is read at run time; with `block` 0 no two neighbours lie in the
-    map's domain.
+    of any size), and with `runtime` it depends on what is read at run time (proved where that may be anything); with
+    `block` 0 no two neighbours lie in the map's domain.
     """
 
     dimension: int
@@ -97,20 +100,57 @@ def stride_along(m: IndexingMap, position: Expr, i: int, size: int, how: How = H
     if corner == {}:
         return Stride(i, size, None, 1, "unknown")
     seen = _differences(m, position, name, corner)
-    apart = evaluate(position, {n: evaluate(e, corner) for n, e in both.there.items()} | _rest(corner, both))
-    seen.append((corner[name], apart - evaluate(position, corner)))
-    distance = Counter(d for _, d in seen).most_common(1)[0][0]
-    ends = gcd(*(at + 1 for at, d in seen if d != distance))
-    while ends != 1:
-        outcome = prove_one(_obligation(both, position, name, distance, ends), how)
-        if outcome.verdict != "refuted":
-            return Stride(i, size, distance, ends or size, outcome.verdict, outcome.engines)
-        ends = gcd(ends, dict(outcome.model)[name] + 1)
+    seen.append((corner[name], _apart(position, both, corner)))
+    undecided: Stride | None = None
+    tried = 0
+    for distance in _candidates(seen):
+        tried += 1
+        ends = _ends(seen, distance)
+        while ends != 1 and tried <= _TRIED:
+            outcome = prove_one(_obligation(both, position, name, distance, ends), how)
+            if outcome.verdict != "refuted":
+                found = Stride(i, size, distance, ends or size, outcome.verdict, outcome.engines)
+                if outcome.verdict == "proved":
+                    return found
+                undecided = undecided or found
+                break
+            at = dict(outcome.model)
+            seen.append((at[name], _apart(position, both, at)))
+            ends = _ends(seen, distance)
+    if undecided is not None:
+        return undecided
+    # In a block of any size some of these neighbours lie, so that no distance is left that nobody has seen.
+    none_left = tried <= _TRIED and gcd(*(at + 1 for at, _ in seen)) == 1
+    if not none_left or (data and not any_contents(m)):
+        return Stride(i, size, None, 1, "unknown", (), data)
     return Stride(i, size, None, 1, "proved", (), data)
 
 
-def _rest(corner: dict[str, int], both: TwoPoints) -> dict[str, int]:
-    return {n: v for n, v in corner.items() if n not in both.there}
+def _candidates(seen: Sequence[tuple[int, int]]) -> list[int]:
+    """The distances that may hold in aligned blocks, those of the largest blocks first, then the most common ones."""
+    count = Counter(d for _, d in seen)
+    within: dict[int, int] = {}
+    for at, d in seen:
+        within[d] = gcd(within.get(d, 0), at + 1)
+    # All neighbours that read another distance apart lie at ends of blocks.
+    groups = list(within)
+    before, after = [0], [0]
+    for d in groups:
+        before.append(gcd(before[-1], within[d]))
+    for d in reversed(groups):
+        after.append(gcd(after[-1], within[d]))
+    ends = {d: gcd(before[k], after[len(groups) - 1 - k]) for k, d in enumerate(groups)}
+    return sorted((d for d in groups if ends[d] != 1), key=lambda d: (ends[d] != 0, -ends[d], -count[d]))
+
+
+def _ends(seen: Sequence[tuple[int, int]], distance: int) -> int:
+    """The size of the largest aligned blocks inside of which only this distance was seen; 0 for any size."""
+    return gcd(*(at + 1 for at, d in seen if d != distance))
+
+
+def _apart(position: Expr, both: TwoPoints, at: Mapping[str, int]) -> int:
+    there = {n: evaluate(e, at) for n, e in both.there.items()}
+    return evaluate(position, there | {n: v for n, v in at.items() if n not in there}) - evaluate(position, at)
 
 
 def _differences(m: IndexingMap, position: Expr, name: str, corner: dict[str, int]) -> list[tuple[int, int]]:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final
 
+from hloproof.claims.maps.defined import owed_divisors
+from hloproof.engines.door import prove_one
 from hloproof.models.expressions.expr import Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.shape import ArrayShape
@@ -106,9 +108,14 @@ def parse_thread_map(text: str, warp: int = WARP, sector: int = SECTOR) -> Launc
     """A launch given by its map, `(th_x, ..., bl_x, ...)[...] -> (output element), domain: ...` as XLA writes it.
 
     Dims whose names begin with th_ number the threads of a block, the first one fastest; all others tell blocks apart.
-    Raises ValueError and InputError.
+    Raises ValueError and InputError, also where the map may have no value.
     """
     m = parse_map(text)
+    for part in owed_divisors(m):
+        outcome = prove_one(part.obligation)
+        if outcome.verdict != "proved":
+            point = f": {part.describe(dict(outcome.model))}" if outcome.verdict == "refuted" else ""
+            raise ValueError(f"a thread map has a value for every thread{point}")
     threads = _thread_dims(m)
     if not threads or m.runtime or m.replica is not None:
         raise ValueError("a thread map has dims named th_x, th_y, ..., no runtime variables, and one device")

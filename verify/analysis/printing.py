@@ -220,7 +220,7 @@ def _warp_lines(m: MapAnalysis, w: WarpReads, launch: Launch) -> Iterator[str]:
 
 def _sectors(s: Sectors, launch: Launch) -> str:
     how = f"{s.method}, {' and '.join(s.engines)}" if s.engines else s.method
-    seen = "reached" if s.exact else f"a bound; {s.seen} seen"
+    seen = "reached" if s.exact else f"a bound; {s.seen} seen" if s.seen else "a bound"
     side = "; elements side by side need 1" if s.best == 1 else f"; elements side by side need {s.best}"
     return f"at most {_count(s.most, 'sector')} of {_count(launch.sector, 'byte')} ({seen}; {how}){side}"
 

@@ -11,12 +11,14 @@ from hloproof.analysis.propagation import OperandTile, operand_tile
 from hloproof.analysis.utilization import SIZES, Utilization, joint_utilization, utilization
 from hloproof.analysis.warps import WarpReads, warp_reads
 from hloproof.claims.maps.dedup import Contained, deduplicate
+from hloproof.claims.statements.held_values import of_types, shapes_in
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Computation, Instruction, Module, device_counts
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing.composition.module_maps import composer_of, instruction_maps
+from hloproof.models.indexing.composition.sizes import operand_number
 from hloproof.models.indexing.map_set import OperandMaps
-from hloproof.models.maps.indexing_map import IndexingMap, compose
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, compose
 from hloproof.models.simplifier.simplify import simplify
 
 
@@ -136,7 +138,7 @@ def analyze(
             except NotModelled as error:
                 reason = str(error)
                 continue
-            for s in sets:
+            for s in (_as_held(s, module, computation) for s in sets):
                 for made in _operand(computation, found, output, shape, s, AnalysisRequest(fitting, threads)):
                     operands.append(made)
                     read.setdefault((s.operand, s.position), []).append((s, made.utilization))
@@ -191,6 +193,19 @@ def _launch(launch: Launch, output: int, shape: ArrayShape) -> OutputLaunch:
     elements = shape.elements
     made = simplify(thread_map(launch, shape)).map
     return OutputLaunch(output, elements, launch.blocks_for(elements), launch.chunks_for(elements), made)
+
+
+def _as_held(s: OperandMaps, module: Module, computation: Computation) -> OperandMaps:
+    """With the values that the types of what is read can hold. What a computation that is called is given is computed
+    by who calls it: only the entry's parameters may hold anything, and keep their names."""
+    inside = "" if computation is module.entry else f"{computation.name}/"
+
+    def named(v: RuntimeVariable) -> RuntimeVariable:
+        given = operand_number(v.provider or "", "parameter") is not None
+        return replace(v, provider=f"{inside}{v.provider}") if given and inside else v
+
+    typed = (of_types(m, shapes_in(module, computation)) for m in s.maps)
+    return replace(s, maps=tuple(replace(m, runtime=tuple(map(named, m.runtime))) for m in typed))
 
 
 def _operand(

@@ -8,8 +8,22 @@ from random import Random
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr
 from hloproof.models.expressions.python_text import compiled, python_text
+from hloproof.models.indexing.composition.sizes import operand_number
 from hloproof.models.interpreter.maps import points as points_of
-from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
+
+
+def any_contents(m: IndexingMap) -> bool:
+    """Whether all that a map reads at run time may be anything: elements of one array that is given, and no value that
+    is computed, of which nobody knows what it may hold."""
+    used = frozenset[str]().union(*(e.free for e in m.results), *(c.expr.free for c in m.constraints))
+    read = [v for k, v in enumerate(m.runtime) if f"rt{k}" in used]
+    return len({v.provider for v in read}) <= 1 and all(map(_is_given, read))
+
+
+def _is_given(v: RuntimeVariable) -> bool:
+    given = any(operand_number(v.provider or "", word) is not None for word in ("operand", "parameter"))
+    return given and (v.index is None or not v.index.runtime)
 
 
 class Requests:

@@ -21,7 +21,7 @@ from typing import Final
 from hloproof.analysis.coalescing import Stride, operand_position, stride_along
 from hloproof.analysis.launch import Launch, first_of_warp, lane_map, request_map, rows
 from hloproof.analysis.neighbours import two_points
-from hloproof.analysis.requests import Requests
+from hloproof.analysis.requests import Requests, any_contents
 from hloproof.engines.budget import Budget
 from hloproof.engines.door import How, prove_one
 from hloproof.logic.formula import conj, eq, le, within
@@ -49,7 +49,8 @@ _HOW: Final = How(Budget(isl_operations=3_000_000, z3_rlimit=3_000_000, enumerat
 
 @dataclass(frozen=True)
 class Sectors:
-    """A warp touches at most `most` sectors, and some warp touches `seen`; `exact` where they are the same number.
+    """A warp touches at most `most` sectors, and some warp touches `seen`; `exact` where they are the same number. With
+    `seen` 0 no warp was looked at, as what it reads by is computed.
 
     `best` is the number of sectors that as many elements side by side would take. `method` says how `most` is known:
     "every warp looked at", a number of warps of which all others are shifts by whole sectors (by `engines`), "classes"
@@ -122,14 +123,16 @@ def _sectors(m: IndexingMap, launch: Launch, output: ArrayShape, operand: ArrayS
     best = -(-places // in_sector)
     found = _Search(request, sector, launch.warp * launch.vector, first_of_warp(launch), rows(launch, output))
     whole = -(-padded_elements(operand) // in_sector)
-    if found.seen >= min(places, whole):
-        return Sectors(min(places, whole), found.seen, best, "counting")
+    # What is looked at with made-up contents is reached by no warp where these may not be.
+    seen = found.seen if any_contents(request) else 0
+    if seen >= min(places, whole):
+        return Sectors(min(places, whole), seen, best, "counting")
     if found.can_be_listed and found.total <= FEW_POINTS:
         most = found.look_at_all()
         return Sectors(most, most, best, "every warp looked at")
     bound, engines = next(found.classes(), (places, ()))
-    if bound == found.seen:
-        return Sectors(bound, found.seen, best, "classes", engines)
+    if bound == seen:
+        return Sectors(bound, seen, best, "classes", engines)
     if found.can_be_listed:
         most = found.look_at_all()
         return Sectors(most, most, best, "every warp looked at")
@@ -138,8 +141,8 @@ def _sectors(m: IndexingMap, launch: Launch, output: ArrayShape, operand: ArrayS
         most = found.look_at_all(period[0])
         return Sectors(most, most, best, f"{period[0]} warps looked at, which the others repeat", period[1])
     if bound < min(places, whole):
-        return Sectors(bound, found.seen, best, "classes", engines)
-    return Sectors(min(places, whole), found.seen, best, "counting")
+        return Sectors(bound, seen, best, "classes", engines)
+    return Sectors(min(places, whole), seen, best, "counting")
 
 
 class _Search:

@@ -160,10 +160,12 @@ def analyze(
         raise BadParameters("launch and thread_map exclude each other")
     try:
         shape = parse_launch(launch, WARP, SECTOR) if launch else None
+        if thread_map:
+            shape = parse_thread_map(thread_map, WARP, SECTOR)
     except ValueError as error:
-        raise BadParameters(f"launch: {error}") from error
-    if thread_map:
-        shape = parse_thread_map(thread_map, WARP, SECTOR)
+        raise BadParameters(f"{'thread_map' if thread_map else 'launch'}: {error}") from error
+    if tile is not None and not all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in tile):
+        raise BadParameters(f"tile is a list of positive sizes, not {tile}")
     out: list[dict[str, Any]] = []
     for module in parse_modules(hlo):
         try:

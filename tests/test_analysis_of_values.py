@@ -1,0 +1,183 @@
+"""Distances and sectors where neighbours read in blocks, where memory is padded, and where what is read at run time may
+not be anything."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from math import gcd
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from map_points import points
+
+from hloproof.analysis.coalescing import operand_position, stride_along
+from hloproof.analysis.launch import parse_launch, parse_thread_map
+from hloproof.analysis.printing import as_lines
+from hloproof.analysis.report import analyze
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.text.shapes import parse_shape
+from hloproof.models.maps.text import parse_map
+from hloproof.server.method import BadParameters
+from hloproof.server.methods import METHODS
+
+
+def array(text: str) -> ArrayShape:
+    found = parse_shape(text)
+    assert isinstance(found, ArrayShape)
+    return found
+
+
+def best(positions: list[int]) -> dict[int, int]:
+    """For every distance that holds in aligned blocks of two elements or more the largest such block, from the
+    positions of neighbours in order; 0 where it holds along all of them."""
+    apart = [(k, b - a) for k, (a, b) in enumerate(pairwise(positions))]
+    found = {d: gcd(*(k + 1 for k, other in apart if other != d)) for _, d in apart}
+    return {d: block for d, block in found.items() if block != 1}
+
+
+BLOCKS = [
+    *((f"(d0) -> (d0 / 2), domain: d0 in [0, {2 * n - 1}]", n) for n in (10, 50, 100, 256, 500, 1000)),
+    *((f"(d0) -> (d0 mod 2 * {n} + d0 / 2), domain: d0 in [0, {2 * n - 1}]", 2 * n) for n in (10, 100, 300, 500, 1000)),
+    ("(d0) -> (d0 / 3 * 5), domain: d0 in [0, 2999]", 5000),
+    ("(d0) -> (d0 / 2 + d0 / 3), domain: d0 in [0, 599]", 600),
+    ("(d0) -> (d0 * d0), domain: d0 in [0, 40]", 1700),
+    ("(d0) -> (d0 / 64 mod 2), domain: d0 in [0, 4095]", 2),
+]
+
+
+@pytest.mark.parametrize(("text", "size"), BLOCKS)
+def test_a_distance_that_holds_in_blocks_is_found_whatever_the_size(text: str, size: int) -> None:
+    """It depended on how many of 300 random neighbours lie inside of a block."""
+    m = parse_map(text)
+    found = stride_along(m, operand_position(m, array(f"f32[{size}]")), 0, m.dims[0].interval.count)
+    allowed = best([p for _, (p,) in points(m)])
+    assert found.verdict == "proved"
+    assert (found.distance is None) == (not allowed)
+    if found.distance is not None:
+        assert found.block == (allowed[found.distance] or found.size)
+
+
+@given(st.integers(2, 9), st.integers(1, 9), st.integers(0, 9), st.integers(1, 60), st.sampled_from(["/", "mod"]))
+def test_random_blocks(block: int, step: int, shift: int, size: int, op: str) -> None:
+    m = parse_map(f"(d0) -> ((d0 + {shift}) {op} {block} * {step} + d0 * {shift % 2}), domain: d0 in [0, {size}]")
+    found = stride_along(m, operand_position(m, array("f32[2000]")), 0, size + 1)
+    allowed = best([p for _, (p,) in points(m)])
+    assert found.verdict == "proved" and (found.distance in allowed if allowed else found.distance is None)
+
+
+FUSED = """HloModule m
+
+f {{
+{body}
+}}
+
+{more}ENTRY e {{
+  p = {array} parameter(0)
+  i = {index} parameter(1)
+  {entry}
+}}
+"""
+
+
+def told(body: str, array: str, index: str, entry: str, more: str = "", instruction: str = "y") -> list[str]:
+    text = FUSED.format(body=body, array=array, index=index, entry=entry, more=more)
+    (found,) = analyze(parse_module(text), instruction, None, parse_launch("threads=128", 32, 32))
+    return list(as_lines(found))
+
+
+GATHERED = (
+    "gather(p, {}), offset_dims={{}}, collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim=1, "
+    "slice_sizes={{1}}"
+)
+PLAIN = f"  p = f32[4096] parameter(0)\n  i = s32[1024,1] parameter(1)\n  ROOT r = f32[1024] {GATHERED.format('i')}"
+MASKED = (
+    "  p = f32[4096] parameter(0)\n  i = s32[1024,1] parameter(1)\n  z = s32[] constant(0)\n"
+    "  zb = s32[1024,1] broadcast(z), dimensions={}\n  k = s32[1024,1] and(i, zb)\n"
+    f"  ROOT r = f32[1024] {GATHERED.format('k')}"
+)
+CALL = "ROOT y = f32[1024] fusion(p, i), kind=kLoop, calls=f"
+DEPENDS = "a distance that depends on values read at run time"
+
+
+@pytest.mark.parametrize(
+    ("body", "entry", "verdict", "sectors"),
+    [
+        (PLAIN, CALL, "proved", "reached"),
+        (MASKED, CALL, "unknown", "a bound"),
+        (PLAIN, "j = s32[1024,1] add(i, i)\n  " + CALL.replace("(p, i)", "(p, j)"), "unknown", "a bound"),
+    ],
+    ids=["what is given", "what is computed inside", "what is computed before"],
+)
+def test_what_is_computed_may_not_be_anything(body: str, entry: str, verdict: str, sectors: str) -> None:
+    """Indices that are all 0 read one sector."""
+    lines = told(body, "f32[4096]", "s32[1024,1]", entry)
+    assert any(f"{DEPENDS} ({verdict})" in line for line in lines)
+    (touched,) = [line for line in lines if "at most 32 sectors" in line]
+    assert f"({sectors};" in touched
+
+
+def test_nor_may_what_a_computation_is_given_that_is_called() -> None:
+    called = "g {\n  p = f32[4096] parameter(0)\n  i = s32[1024,1] parameter(1)\n  " + CALL + "\n}\n\n"
+    lines = told(PLAIN, "f32[4096]", "s32[1024,1]", "ROOT c = f32[1024] call(p, i), to_apply=g", called)
+    assert any(f"{DEPENDS} (unknown)" in line for line in lines)
+
+
+@pytest.mark.parametrize(("kind", "most"), [("u8", 256), ("u16", 1024), ("s32", 1024)])
+def test_values_are_those_that_their_type_can_hold(kind: str, most: int) -> None:
+    lines = told(PLAIN.replace("s32", kind), "f32[4096]", f"{kind}[1024,1]", CALL)
+    assert any(re.search(rf"reads at most {most} of 4096 elements", line) for line in lines)
+
+
+def test_neighbours_that_read_one_element_hold_one_value() -> None:
+    """Each element that is gathered is given twice."""
+    body = (
+        "  p = f32[4096] parameter(0)\n  i = s32[512,1] parameter(1)\n  g = f32[512] gather(p, i), offset_dims={}, "
+        "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}\n"
+        "  b = f32[512,2] broadcast(g), dimensions={0}\n  ROOT r = f32[1024] reshape(b)"
+    )
+    lines = told(body, "f32[4096]", "s32[512,1]", CALL)
+    assert any("along dimension 0: the same element in blocks of 2 (proved)" in line for line in lines)
+    assert any("at most 16 sectors" in line and "reached" in line for line in lines)
+
+
+def test_padding_lies_in_sectors_too() -> None:
+    """15 elements in tiles of 8 x 128 lie in 3 rows: a warp reads from a sector of each."""
+    text = """HloModule m
+f { p = f32[3,5] parameter(0) ROOT r = f32[3,5] negate(p) }
+ENTRY e { p = f32[3,5]{1,0:T(8,128)} parameter(0) ROOT y = f32[3,5]{1,0} fusion(p), kind=kLoop, calls=f }"""
+    (found,) = analyze(parse_module(text), "y", None, parse_launch("threads=128", 32, 32))
+    assert any("at most 3 sectors" in line and "reached" in line for line in as_lines(found))
+
+
+DIVIDES = "(th_x, bl_x) -> (th_x floordiv bl_x), domain: th_x in [0, 3], bl_x in [0, 3]"
+
+
+def test_a_thread_map_has_a_value_for_every_thread() -> None:
+    with pytest.raises(ValueError, match="division by zero possible: bl_x is 0 at th_x = 0, bl_x = 0"):
+        parse_thread_map(DIVIDES)
+    assert (
+        parse_thread_map(
+            DIVIDES.replace("bl_x)", "(bl_x + 1))", 2).replace("(th_x, (bl_x + 1))", "(th_x, bl_x)")
+        ).threads
+        == 4
+    )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"tile": [0]},
+        {"tile": [-1]},
+        {"tile": [True]},
+        {"thread_map": DIVIDES},
+        {"thread_map": "(th_x) -> (th_x), domain: th_x in [1, 3]"},
+        {"launch": "blocks=x"},
+    ],
+)
+def test_what_the_server_cannot_take_is_told(given: dict[str, object]) -> None:
+    text = "HloModule m\nENTRY e {\n p = f32[4] parameter(0)\n ROOT r = f32[4] negate(p)\n}"
+    with pytest.raises(BadParameters):
+        METHODS["analyze"].run(hlo=text, instruction="r", **given)
