@@ -25,7 +25,7 @@ from hloproof.equivalence.polynomials import (
 )
 from hloproof.equivalence.reductions import as_sum, combiner, fold_of, is_neutral, neutral_reduce
 from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value, type_of, value_of, variables_of
-from hloproof.models.interpreter.semantics.element_type import INTEGERS, width
+from hloproof.models.interpreter.semantics.element_type import INTEGERS, rounded, width
 from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS
 
 
@@ -118,11 +118,22 @@ def equal_polynomials(type_: str, left: Polynomial, right: Polynomial) -> list[t
     if left != right:
         if SIGNIFICANT.get(type_, 0) < 8 or not near(left, right, ROUNDINGS[type_ in ("f32", "f64")] * unit(type_)):
             return None
-        # Integers as coefficients were not rounded, so a difference between two of them is one.
-        if any(left[m] != right[m] and left[m].denominator == right[m].denominator == 1 for m in left):
-            return None
+        # Of integers, and of two numbers that the type holds, neither was rounded: a difference is one.
+        for m in left:
+            held = all(c.denominator == 1 or _is_held(type_, c) for c in (left[m], right[m]))
+            if left[m] != right[m] and held:
+                return None
         used.append(("constants rounded otherwise", "rounding"))
     return used
+
+
+def _is_held(type_: str, coefficient: Fraction) -> bool:
+    """Whether the type has this very number."""
+    try:
+        number = float(coefficient)
+    except OverflowError:
+        return False
+    return Fraction(number) == coefficient and rounded(type_, number) == number
 
 
 def polynomials(
