@@ -284,6 +284,22 @@ def test_a_call_whose_result_is_not_what_it_stands_for_is_not_run(target: str, g
         run_module(parse_module(text))
 
 
+@pytest.mark.parametrize("target", ["Tan", "tan", "math.Tan", "sharding"])
+def test_a_call_of_another_name_is_none_of_these(target: str) -> None:
+    text = "HloModule m\nENTRY e {\n p = f32[] parameter(0)\n"
+    text += f' ROOT r = f32[] custom-call(p), custom_call_target="{target}"\n}}\n'
+    with pytest.raises(NotModelled, match="is not known"):
+        run_module(parse_module(text), [1.0])
+
+
+@pytest.mark.parametrize("target", ["Sharding", "MoveToHost", "xla_builder.math.Tan"])
+def test_nor_is_one_that_is_given_more(target: str) -> None:
+    text = "HloModule m\nENTRY e {\n p = f32[] parameter(0)\n q = f32[] parameter(1)\n"
+    text += f' ROOT r = f32[] custom-call(p, q), custom_call_target="{target}"\n}}\n'
+    with pytest.raises(NotModelled, match="is not known"):
+        run_module(parse_module(text), [1.0, 2.0])
+
+
 def test_a_function_by_name_beside_which_something_is_not_known_is_not_run() -> None:
     call = 'custom-call(p), custom_call_target="xla_builder.math.Tan"'
     text = f"HloModule m\nENTRY e {{\n p = f32[] parameter(0)\n ROOT r = f32[] {call}MORE\n}}\n"
@@ -354,3 +370,12 @@ def test_complex_numbers_have_no_order(operation: str, scalars: Scalars) -> None
     given = machine.read_inputs([[[1, 2], [3, 4]], [[0, 0], [1, 1]]])
     with pytest.raises(NotModelled):
         machine.run([given])
+
+
+def test_complex_numbers_are_equal_or_not() -> None:
+    text = "HloModule m\nENTRY e {\n a = c64[2] parameter(0)\n ROOT r = pred[2] compare(a, a), direction=DIRECTION\n}"
+    for scalars in (Real(), Hashed()):
+        for direction in ("EQ", "NE"):
+            machine = Machine(parse_module(text.replace("DIRECTION", direction)), scalars, Devices(1, 1), 0)
+            (found,) = machine.run([machine.read_inputs([[[1, 2], [3, 4]]])])
+            assert isinstance(found, Array) and found.data == [direction == "EQ"] * 2

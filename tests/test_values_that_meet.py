@@ -64,6 +64,11 @@ def test_what_two_values_make_undefined_is_not(text: str) -> None:
         rewrite(parse_map(text), parse_map(text))
 
 
+@pytest.mark.parametrize("text", [*ONE, *TWO.values()])
+def test_what_is_read_is_printed_as_it_is_read(text: str) -> None:
+    assert parse_map(print_map(parse_map(text))) == parse_map(text)
+
+
 @pytest.mark.parametrize("mode", [hloproof.equal, hloproof.included])
 def test_what_is_never_asked_may_be_read_over_other_variables(mode) -> None:  # type: ignore[no-untyped-def]
     """It owes nothing, and of what it would hold nothing is said."""
