@@ -185,9 +185,7 @@ class _Roots:
             case "call":
                 return self._through(place, called(i, "to_apply") or called(i, "calls"), i.operands)
             case "while":
-                handed = self._through(place, called(i, "body"), i.operands)
-                # What moves from part to part of the state is another value after each turn.
-                return handed if handed is not None and handed.index == place.index else None
+                return self._first_state(place, i)
             case "conditional":
                 ways = [self._through(place, b, i.operands[k + 1 : k + 2]) for k, b in enumerate(branches(i))]
                 known = {None if way is None else self.stands(way) for way in ways}
@@ -199,6 +197,21 @@ class _Roots:
                     return local[0] if len(local) == 1 else None
                 # The result of what is started here.
                 return self._through(place, self._buffers.chains.runs(i), i.operands, place.index[1:])
+
+    def _first_state(self, place: HloPosition, loop: Instruction) -> HloPosition | None:
+        """The part of a loop's first state that this part of its result is however often it turns: the parts that a
+        turn takes it from, one after the other, all begin as one value. What moves from part to part is another value
+        after each turn else."""
+        start = HloPosition(place.computation, loop.operands[0], place.index)
+        first, at, seen = self.stands(start), place, {place.index}
+        while True:
+            handed = self._through(at, called(loop, "body"), loop.operands)
+            if handed is None or first is None or self.stands(handed) != first:
+                return None
+            if handed.index in seen:
+                return start
+            seen.add(handed.index)
+            at = HloPosition(place.computation, loop.name, handed.index)
 
     def _through(
         self, place: HloPosition, callee: str | None, operands: Sequence[str], at: ShapeIndex | None = None

@@ -69,8 +69,8 @@ class LocalBuffers:
         self._reads: dict[str, list[Spot]] = {}
         for i in computation.instructions:
             self._add(i)
+        self._read_what_loops_start_with(turns)
         if shares:
-            self._read_what_loops_start_with(turns)
             self._share_the_state_of_loops()
             self._share_what_the_module_declares()
 
