@@ -266,8 +266,8 @@ _ENTRIES: Final = (
     ClaimEntry(
         "buffer-alias",
         "module",
-        "A value of buffer type that goes in comes out, or is declared consumed.",
-        "Every operand of buffer type is aliased by exactly one result, and no buffer is taken by two writers, or twice "
+        "A value of buffer type that an opaque call takes comes out, or is declared consumed.",
+        "Every such operand is aliased by exactly one result, and no buffer is taken by two writers, whatever they are, or twice "
         "by one. What an opaque call or a fusion declares as aliased exists and has one shape.",
         "custom-call of b(f32[4]) with output_to_operand_aliasing={{}: (0, {})}.",
         "the same without the aliasing.",
