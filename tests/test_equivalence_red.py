@@ -53,6 +53,15 @@ def weighted(kind: str, first: str, second: str) -> str:
     )
 
 
+def scaled(kind: str, *factors: str) -> str:
+    """A parameter times constants, one after the other."""
+    lines, last = [f"x0 = {kind}[] parameter(0)"], "x0"
+    for k, factor in enumerate(factors):
+        lines += [f"c{k} = {kind}[] constant({factor})", f"x{k + 1} = {kind}[] multiply({last}, c{k})"]
+        last = f"x{k + 1}"
+    return entry(*lines[:-1], f"ROOT {lines[-1]}")
+
+
 def root_cubed(root: str, number: str = "3") -> str:
     """The sum of three times a root that is raised to the third power."""
     return entry(
@@ -208,6 +217,18 @@ PAIRS = {
         weighted("f32", "8388609", "0.5"),
         "rounding",
     ),
+    "neighbours of f32 that nobody rounded": (
+        weighted("f32", "0.1", "2"),
+        weighted("f32", "0.10000001", "2"),
+        "rounding",
+    ),
+    "neighbours of bf16 that nobody rounded": (
+        weighted("bf16", "0.51", "3"),
+        weighted("bf16", "0.515", "3"),
+        "rounding",
+    ),
+    "a neighbour of 1": (scaled("bf16", "1.0078125"), scaled("bf16", "1"), "rounding"),
+    "a product that bf16 holds, and its neighbour": (scaled("bf16", "0.5", "3"), scaled("bf16", "1.5078"), "rounding"),
     "two steps of bf16": (weighted("bf16", "0.5", "3"), weighted("bf16", "0.5078125", "3"), "rounding"),
     "two steps of f16": (weighted("f16", "0.5", "3"), weighted("f16", "0.5009765625", "3"), "rounding"),
     "a reciprocal that may be taken for zero": (
@@ -296,8 +317,9 @@ SOUND = {
         one("f4e2m1fn[4]", "ROOT r = f4e2m1fn[4] copy(p)"),
         "exact",
     ),
-    "fractions that are rounded": (weighted("f32", "0.1", "2"), weighted("f32", "0.10000001", "2"), "rounding"),
-    "neighbours of bf16": (weighted("bf16", "0.51", "3"), weighted("bf16", "0.515", "3"), "rounding"),
+    "a product of fractions that is rounded": (scaled("f32", "0.3", "0.7"), scaled("f32", "0.21"), "rounding"),
+    "a product that bf16 rounds": (scaled("bf16", "0.51", "3"), scaled("bf16", "1.53"), "rounding"),
+    "a product that bf16 holds": (scaled("bf16", "0.5", "3"), scaled("bf16", "1.5"), "rounding"),
     "a reciprocal that is rounded, rounding left out": (
         against("f32", "divide", "3"),
         against("f32", "multiply", "0.333333343"),

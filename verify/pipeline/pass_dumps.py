@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -161,6 +160,10 @@ def _without_repeats(module: str, dumps: Sequence[Dump]) -> Dumps:
     return Dumps(module, tuple(kept), tuple(repeated))
 
 
+_STANDARD_ERROR: Final = 2
+"""The descriptor; what Python calls so may be no file, as in a notebook."""
+
+
 def run_with_dumps(program: Sequence[str], folder: Path) -> None:
     """Runs the program in a process of its own, with its output on standard error, and every pass dumped to `folder`.
 
@@ -169,7 +172,7 @@ def run_with_dumps(program: Sequence[str], folder: Path) -> None:
     """
     environment = environment_with_dumps(folder)
     try:
-        status = subprocess.run(program, env=environment, stdout=sys.stderr.fileno(), check=False).returncode
+        status = subprocess.run(program, env=environment, stdout=_STANDARD_ERROR, check=False).returncode
     except OSError as error:
         raise BadInput(f"{program[0]}: {(error.strerror or str(error)).lower()}") from error
     if status:

@@ -1,7 +1,8 @@
 """Two modules: proved equal, refuted by a run that shows a difference, or unknown.
 
 The prover comes first, as it is fast; where it takes long, the refuter has a look; what is left of the budget is the
-refuter's. A proof that speaks of real numbers stands where a run on small numbers agrees that there are some.
+refuter's. A proof that speaks of real numbers stands where a run on small numbers agrees that there are some, and any
+proof where the module after keeps each array for as long as it is read.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from hloproof.models.errors import InputError
 from hloproof.models.hlo.beside import unknown_in
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_modules
+from hloproof.queries.kept_arrays import overwritten
 from hloproof.results.verdict import Verdict
 
 _PROVING: Final = 0.4
@@ -99,6 +101,9 @@ def compare(
         left = budget_seconds - (monotonic() - start)
         told = where_a_number_is_lost(before, after, min(left, _BESIDE * budget_seconds))
         result = Result(Verdict.UNKNOWN, f"equal over the real numbers, but {told}") if told else result
+    if result.verdict is Verdict.PROVED:
+        told = overwritten(before, after, budget_seconds - (monotonic() - start))
+        result = Result(Verdict.UNKNOWN, f"equal as the texts say, but {told}") if told else result
     seconds = monotonic() - start
     if isinstance(found, Refutation):
         if unread := sorted(_unread(before) | _unread(after)):
