@@ -145,6 +145,42 @@ def test_an_alarm_rings_behind_one_that_was_set_inside_of_it() -> None:
     assert signal.getsignal(signal.SIGALRM) is before
 
 
+def test_an_alarm_that_rings_while_one_is_set_inside_of_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was never told, and the one inside rang at once."""
+    ask = signal.getitimer
+
+    def asked(which: int) -> tuple[float, float]:
+        if ask(which)[0]:
+            signal.raise_signal(signal.SIGALRM)
+        return ask(which)
+
+    with pytest.raises(LookupError, match="outer"), at_most(0.05, _late("outer")):
+        time.sleep(0.04)
+        monkeypatch.setattr(signal, "getitimer", asked)
+        with at_most(60.0, _late("inner")):
+            time.sleep(30)
+
+
+@pytest.mark.parametrize("every", [0.0, 0.02])
+def test_the_alarm_of_somebody_else_rings_as_it_would(every: float) -> None:
+    rung: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.01, every)
+        with at_most(60.0, _late("inner")):
+            until = time.monotonic() + 0.2
+            while time.monotonic() < until:
+                time.sleep(0.01)
+        assert rung and (every or len(rung) == 1)
+        assert signal.getitimer(signal.ITIMER_REAL)[1] == pytest.approx(every)
+        behind = len(rung)
+        time.sleep(0.1)
+        assert (len(rung) > behind) == bool(every)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def test_what_passes_over_the_first_interruption_meets_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hloproof.processes.alarm.AGAIN", 0.01)
     with pytest.raises(LookupError), at_most(0.01, lambda: LookupError("late")):

@@ -15,39 +15,45 @@ from typing import Any, Final
 AGAIN: Final = 0.5
 """Seconds until it is raised once more: what is interrupted may take the first for an error of its own."""
 _SOON: Final = 0.001
-"""Seconds until the alarm around rings whose time came while the one inside was left."""
+"""Seconds until an alarm rings whose time came while one inside of it was entered or left."""
+_EARLY: Final = 0.001
+"""Seconds by which two clocks may differ."""
 
 
 def at_most(seconds: float, late: Callable[[], BaseException]) -> AbstractContextManager[None]:
     """Raises what `late` makes in the body after so many seconds, where the platform has the signal and this is the
     main thread; else the body is not limited. A call into a library is interrupted when it returns. Where what is
-    raised gets lost in the body, and the body ends before the next one, it is raised at its end. Where one is set
-    inside of another, each rings at its own time. `seconds` is above 0."""
+    raised gets lost in the body, and the body ends as if nothing was, it is raised at its end. Where one is set inside
+    of another, or of an alarm that somebody else has set, each rings at its own time. `seconds` is above 0."""
     return _Alarm(seconds, late)
 
 
 class _Alarm(AbstractContextManager[None]):
-    """Nothing is raised while the body is left: the alarm would go on for ever, and end whoever comes next."""
+    """Nothing is raised while the body is entered or left: the alarm would go on for ever, and end whoever comes next.
+    What comes in the meantime is told soon after."""
 
     def __init__(self, seconds: float, late: Callable[[], BaseException]) -> None:
         self._seconds, self._late = seconds, late
         self._before: Any = None
+        """Who was told before, and is told again behind the body; in it, when that one's time is over."""
         self._end = self._ends_around = inf
         """When it rings, and when the next one around it does."""
-        self._set = self._over = self._rang = False
+        self._every = 0.0
+        """How often that one rings again, in seconds."""
+        self._set = self._missed = False
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         at = frame
         while at is not None:
-            if at.f_code is _Alarm.__exit__.__code__ and at.f_locals.get("self") is self:
+            if at.f_code in _SILENT and at.f_locals.get("self") is self:
+                self._missed = True
                 return
             at = at.f_back
-        now = monotonic()
+        now = monotonic() + _EARLY
         if now >= self._ends_around and callable(self._before):
-            self._ends_around = now + AGAIN
+            self._ends_around = now + self._every if self._every else inf
             self._before(number, frame)
-        if not self._over and (now >= self._end or self._ends_around == inf):
-            self._rang = True
+        if now >= self._end:
             raise self._late()
 
     def __enter__(self) -> None:
@@ -57,23 +63,25 @@ class _Alarm(AbstractContextManager[None]):
         except (AttributeError, ValueError):
             return
         self._set = True
-        try:
-            left, _ = signal.getitimer(signal.ITIMER_REAL)
-            self._end, self._ends_around = now + self._seconds, now + left if left else inf
-            signal.setitimer(signal.ITIMER_REAL, min(self._seconds, left or inf), AGAIN)
-        except BaseException as early:  # the time is up already
-            self.__exit__(type(early))
-            raise
+        left, self._every = signal.getitimer(signal.ITIMER_REAL)
+        around = now if self._missed else now + left if left else inf
+        self._end, self._ends_around = now + self._seconds, around
+        signal.setitimer(signal.ITIMER_REAL, max(min(self._end, around) - monotonic(), _SOON), AGAIN)
+        if self._missed:
+            signal.setitimer(signal.ITIMER_REAL, _SOON, AGAIN)
 
     def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
-        self._over = True
-        if self._set:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, self._before)
-            if self._ends_around < inf:
-                signal.setitimer(signal.ITIMER_REAL, max(self._ends_around - monotonic(), _SOON), AGAIN)
-        if self._rang and kind is None:
+        if not self._set:
+            return
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self._before)
+        if self._ends_around < inf:
+            signal.setitimer(signal.ITIMER_REAL, max(self._ends_around - monotonic(), _SOON), self._every)
+        if kind is None and monotonic() >= self._end:
             raise self._late()
+
+
+_SILENT: Final = (_Alarm.__enter__.__code__, _Alarm.__exit__.__code__)
 
 
 @contextmanager
