@@ -62,6 +62,17 @@ def scaled(kind: str, *factors: str) -> str:
     return entry(*lines[:-1], f"ROOT {lines[-1]}")
 
 
+def decayed(kind: str, factor: str) -> str:
+    """p less a small part of it."""
+    return one(
+        f"{kind}[4]",
+        f"c = {kind}[] constant({factor})",
+        f"b = {kind}[4] broadcast(c), dimensions={{}}",
+        f"m = {kind}[4] multiply(p, b)",
+        f"ROOT r = {kind}[4] subtract(p, m)",
+    )
+
+
 def root_cubed(root: str, number: str = "3") -> str:
     """The sum of three times a root that is raised to the third power."""
     return entry(
@@ -229,6 +240,16 @@ PAIRS = {
     ),
     "a neighbour of 1": (scaled("bf16", "1.0078125"), scaled("bf16", "1"), "rounding"),
     "a product that bf16 holds, and its neighbour": (scaled("bf16", "0.5", "3"), scaled("bf16", "1.5078"), "rounding"),
+    "a part that f32 loses": (decayed("f32", "1e-7"), one("f32[4]", "ROOT r = f32[4] copy(p)"), "rounding"),
+    "a part that f64 loses": (decayed("f64", "1.9e-16"), one("f64[4]", "ROOT r = f64[4] copy(p)"), "rounding"),
+    "a part that bf16 loses": (decayed("bf16", "0.00497"), one("bf16[4]", "ROOT r = bf16[4] copy(p)"), "rounding"),
+    "neighbours that divide": (against("f32", "divide", "9"), against("f32", "divide", "9.000001"), "rounding"),
+    "neighbours of bf16 that divide": (against("bf16", "divide", "9"), against("bf16", "divide", "9.0625"), "rounding"),
+    "a reciprocal and the neighbour of its rounding": (
+        against("f32", "divide", "9"),
+        against("f32", "multiply", "0.11111112"),
+        "rounding",
+    ),
     "two steps of bf16": (weighted("bf16", "0.5", "3"), weighted("bf16", "0.5078125", "3"), "rounding"),
     "two steps of f16": (weighted("f16", "0.5", "3"), weighted("f16", "0.5009765625", "3"), "rounding"),
     "a reciprocal that may be taken for zero": (
@@ -316,6 +337,12 @@ SOUND = {
         against("f4e2m1fn", "maximum", "-6"),
         one("f4e2m1fn[4]", "ROOT r = f4e2m1fn[4] copy(p)"),
         "exact",
+    ),
+    "a part that is as much in one step": (decayed("f32", "0.1"), against("f32", "multiply", "0.9"), "rounding"),
+    "a reciprocal that bf16 rounds": (
+        against("bf16", "divide", "9"),
+        against("bf16", "multiply", "0.111328125"),
+        "rounding",
     ),
     "a product of fractions that is rounded": (scaled("f32", "0.3", "0.7"), scaled("f32", "0.21"), "rounding"),
     "a product that bf16 rounds": (scaled("bf16", "0.51", "3"), scaled("bf16", "1.53"), "rounding"),

@@ -49,6 +49,8 @@ DEEPEST: Final = 150
 """Calls that nest deeper are not evaluated."""
 MOST_TRIPS: Final = 1_000_000
 """A loop that runs longer is given up."""
+IN_BODY: Final = -1
+"""For a device where a body is applied to elements: whose they are is not known there."""
 
 
 def run_module(
@@ -210,6 +212,8 @@ class Machine:
             for d, o in zip(devices, operands, strict=True)
         }
         plain = opcode.removesuffix("-start")
+        if opcode not in OPERATIONS and IN_BODY in devices:
+            raise NotModelled(f"{opcode} in what is applied to each element")
         if plain in COLLECTIVES:
             results = run_collective(plain, steps, self.devices)
             if opcode != plain:
@@ -246,7 +250,7 @@ class Machine:
             computation = self.module.by_name[name]
 
             def evaluate(arguments: Sequence[Value]) -> Value:
-                return self.evaluate(computation, [arguments], [0])[0]
+                return self.evaluate(computation, [arguments], [IN_BODY])[0]
 
             order = self._plan(computation).instructions
             found = self._bodies[name] = scalar_body(computation, order, self.scalars, self._literal, evaluate)

@@ -23,10 +23,10 @@ class World:
         self._counters: dict[tuple[str, int], int] = {}
         self._sent: dict[tuple[int, int], tuple[int, Value]] = {}
         """By channel and device: how often it has sent, and what it sent last."""
-        self._taken: dict[tuple[int, int], int] = {}
-        """By channel and device that receives: how often it has."""
-        self._sources: dict[tuple[int, int], int | None] = {}
-        """From which device one receives on a channel, as `source_device` says it."""
+        self._taken: dict[tuple[int, int, int], int] = {}
+        """By channel, device that sends and device that receives: how much of what was sent has been received."""
+        self._sources: dict[tuple[int, int], list[int | None]] = {}
+        """By channel and device: where each transfer comes from that is under way, as `source_device` says it."""
 
     def operation(self, step: Step, device: int) -> Value:
         """An operation that sees the device's number, the outside world or a random source. Raises NotModelled for any
@@ -49,7 +49,7 @@ class World:
                 self._sent[channel, device] = (times + 1, step.operands[0])
                 return (step.operands[0], *rest(i.shape, 1))
             case "recv":
-                self._sources[channel, device] = source_device(i, device)
+                self._sources.setdefault((channel, device), []).append(source_device(i, device))
                 data = random_value(i.shape, step.scalars, self._random(opcode, device))
                 return data if isinstance(data, tuple) else (data,)
             case "send-done":
@@ -71,7 +71,10 @@ class World:
         """What the device of the matching pair has sent on the channel; zeros for a device that is no target. Where
         there are no pairs, what the host gives in a transfer with it, else what the device itself has sent."""
         channel = done.attributes.integer("channel_id", 0)
-        source = self._sources.get((channel, device))
+        under_way = self._sources.get((channel, device), [])
+        if len(set(under_way)) > 1:
+            raise NotModelled(f"device {device} receives from several devices at once on channel {channel}")
+        source = under_way.pop() if under_way else None
         if source is None and done.attributes.flag("is_host_transfer"):
             return host
         if source is None:
@@ -79,12 +82,12 @@ class World:
         if source < 0:
             return _zeros(host, scalars)
         times, sent = self._sent.get((channel, source), (0, host))
-        taken = self._taken.get((channel, device), 0)
+        taken = self._taken.get((channel, source, device), 0)
         if times <= taken:
             raise NotModelled(f"device {source} has not yet sent anything on channel {channel}")
         if times > taken + 1:  # of two that are under way nobody says which arrives first
             raise NotModelled(f"device {source} has sent several times on channel {channel}")
-        self._taken[channel, device] = times
+        self._taken[channel, source, device] = times
         return sent
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final
 
-from hloproof.claims.maps.defined import owed_divisors
+from hloproof.claims.maps.defined_readings import owed_divisors
 from hloproof.engines.door import prove_one
 from hloproof.models.expressions.expr import Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval

@@ -254,15 +254,9 @@ def product(a: Polynomial, b: Polynomial) -> Polynomial:
     return out
 
 
-def near(a: Polynomial, b: Polynomial, relative: float) -> bool:
-    """The same monomials, with coefficients that agree up to the rounding of constants."""
-    most = Fraction(relative)  # of the products of large constants there is no float
-    return a.keys() == b.keys() and all(abs(a[m] - b[m]) <= most * max(abs(a[m]), abs(b[m])) for m in a)
-
-
 def equal_integers(a: Polynomial, b: Polynomial, bits: int) -> bool:
     """Equal modulo 2^bits."""
     return all((a.get(m, Fraction(0)) - b.get(m, Fraction(0))) % 2**bits == 0 for m in a.keys() | b.keys())
 
 
-__all__ = ["MOST", "Num", "Polynomial", "Polynomials", "TooManyMonomials", "_Monomial", "equal_integers", "near"]
+__all__ = ["MOST", "Num", "Polynomial", "Polynomials", "TooManyMonomials", "_Monomial", "equal_integers"]

@@ -14,18 +14,10 @@ from hloproof.equivalence.answer import Tier
 from hloproof.equivalence.computed_identities import SIGNIFICANT
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.kernel import Denied, Rules, with_side
-from hloproof.equivalence.polynomials import (
-    Polynomial,
-    Polynomials,
-    TooManyMonomials,
-    equal_integers,
-    near,
-    plus,
-    product,
-)
+from hloproof.equivalence.polynomials import Polynomial, Polynomials, TooManyMonomials, equal_integers, plus, product
 from hloproof.equivalence.reductions import as_sum, combiner, fold_of, is_neutral, neutral_reduce
 from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value, type_of, value_of, variables_of
-from hloproof.models.interpreter.semantics.element_type import INTEGERS, rounded, width
+from hloproof.models.interpreter.semantics.element_type import INTEGERS, rounded, to_bits, width
 from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS
 
 
@@ -100,14 +92,9 @@ def after(goal: Goal, atom: Term) -> int:
     return max(goal.next, own[-1] + 1) if own else goal.next
 
 
-ROUNDINGS: Final = (2, 4)
-"""By so many roundings two coefficients may differ: in narrow types, where each is seen, by one on either side, so that
-they are neighbours; in f32 and f64 by those of a few constants that were multiplied."""
-
-
-def unit(type_: str) -> float:
-    """How much of a number one rounding changes, at most."""
-    return float(2.0 ** -SIGNIFICANT[type_])
+_STEPS: Final = (2, 1, 0)
+"""In f32 and f64 the rounded coefficients may be so many neighbours apart where none, one or both of them stand in the
+modules: the others were folded in steps. In narrow types they are one."""
 
 
 def equal_polynomials(type_: str, left: Polynomial, right: Polynomial) -> list[tuple[str, Tier]] | None:
@@ -116,24 +103,38 @@ def equal_polynomials(type_: str, left: Polynomial, right: Polynomial) -> list[t
         return [("integer arithmetic", "exact")] if equal_integers(left, right, width(type_)) else None
     used: list[tuple[str, Tier]] = [("real arithmetic", "real")]
     if left != right:
-        if SIGNIFICANT.get(type_, 0) < 8 or not near(left, right, ROUNDINGS[type_ in ("f32", "f64")] * unit(type_)):
+        rounds = SIGNIFICANT.get(type_, 0) >= 8 and left.keys() == right.keys()
+        if not rounds or not all(_rounded_otherwise(type_, left[m], right[m]) for m in left):
             return None
-        # Of integers, and of two numbers that the type holds, neither was rounded: a difference is one.
-        for m in left:
-            held = all(c.denominator == 1 or _is_held(type_, c) for c in (left[m], right[m]))
-            if left[m] != right[m] and held:
-                return None
         used.append(("constants rounded otherwise", "rounding"))
     return used
 
 
-def _is_held(type_: str, coefficient: Fraction) -> bool:
-    """Whether the type has this very number."""
+def _rounded_otherwise(type_: str, one: Fraction, other: Fraction) -> bool:
+    """Two coefficients are one number before it is rounded. Integers and numbers that the type holds are as they were
+    written, and of one of these and its reciprocal the other may have been rounded; else a difference is one."""
+    if one == other:
+        return True
+    held = [_held(type_, c) for c in (one, other)]
+    if None in held or one.denominator == other.denominator == 1 or one * other < 0:
+        return False
+    exact = [Fraction(h or 0) == c for h, c in zip(held, (one, other), strict=True)]
+    divides = [c and (1 / c == Fraction(_held(type_, 1 / c) or 0)) for c in (one, other)]
+    if all(exact) or all(divides):
+        return False
+    written = sum(e or d for e, d in zip(exact, divides, strict=True))
+    apart = abs(to_bits(type_, held[0]) - to_bits(type_, held[1]))
+    return apart <= (_STEPS[written] if type_ in ("f32", "f64") else 0)
+
+
+def _held(type_: str, coefficient: Fraction) -> float | None:
+    """The number of the type that is next to it; None where that is infinite."""
     try:
         number = float(coefficient)
     except OverflowError:
-        return False
-    return Fraction(number) == coefficient and rounded(type_, number) == number
+        return None
+    found = rounded(type_, number)
+    return found if isinstance(found, float) and isfinite(found) else None
 
 
 def polynomials(

@@ -90,7 +90,8 @@ def as_defined(
         alone = prod(device_counts(spec.module)) == 1
         if _of_reader(given) or (stepping and (alone or not any(map(_has_a_point, stepping)))):
             raise NotModelled("steps between devices, perhaps to the reader's own, at an operation that takes none")
-    said = [of_types(_by_operand(m, computation, instruction), _shapes_of_operands(op)) for m in given]
+    said = [of_positions(m, definition.group_size) for m in given]
+    said = [of_types(_by_operand(m, computation, instruction), _shapes_of_operands(op)) for m in said]
     require_sizes_by_number(said)
     own, of_many = (
         OperandMaps(claimed.operand, definition.kind, tuple(maps)) for maps in (said, map(_of_many_values, said))
@@ -108,7 +109,8 @@ def as_defined(
     could_be_less = not given or op.opcode == "scan"
     if found.verdict is Verdict.REFUTED and could_be_less and ignores_unfollowed(spec.module, instruction):
         return Found(Verdict.UNKNOWN, reason=f"the body of {op.opcode} ignores some of what it is given")
-    numbers = {r.operand for r in definition.runtime}
+    numbers = {r.operand for r in definition.runtime} | {k for m in said for k in _read_operands(m)}
+    numbers &= set(range(len(instruction.operands)))
     if found.verdict is Verdict.REFUTED and len({instruction.operands[k] for k in numbers}) < len(numbers):
         return Found(Verdict.UNKNOWN, reason="one array is two operands that are read at run time: one value, not two")
     fixed = next(
@@ -225,6 +227,12 @@ def _of_one_element(
     if not isinstance(shape, ArrayShape) or shape.rank:
         return v
     return replace(v, index=IndexingMap(boxed([d.interval.upper + 1 for d in m.dims]), ()))
+
+
+def _read_operands(m: IndexingMap) -> set[int]:
+    """The operands whose elements, or sizes, the map reads at run time."""
+    providers = [array_of_sizes(p) or p for p in providers_of(m)]
+    return {n for n in map(operand_number, providers) if n is not None}
 
 
 def _proved(parts: Sequence[Part], ask: Prove) -> Found:

@@ -8,15 +8,11 @@ a value: none that has no value is taken for false. Where all constraints hold, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 
-from hloproof.claims.statements.one_value import values_that_meet
-from hloproof.claims.statements.statement import Part, Point
-from hloproof.logic.formula import Formula, conj, ne, within
-from hloproof.logic.obligation import Obligation
+from hloproof.logic.formula import Formula, ne, within
 from hloproof.models.errors import InputError
-from hloproof.models.expressions.expr import Binary, Const, Expr, postorder, to_text
+from hloproof.models.expressions.expr import Binary, Const, Expr, postorder
 from hloproof.models.maps.indexing_map import Constraint, IndexingMap, all_constraints
 
 
@@ -42,43 +38,15 @@ def defined_formula(roots: Sequence[Expr]) -> tuple[Formula, ...]:
 
 def constraint_formulas(m: IndexingMap) -> tuple[Formula, ...]:
     """The constraints, those with a value everywhere first, and before each other one that it has a value."""
-    total, others = _split(m)
+    total, others = by_definedness(m)
     out = [within(c.expr, c.interval) for c in total]
     for c in others:
         out += [*defined_formula((c.expr,)), within(c.expr, c.interval)]
     return tuple(out)
 
 
-def owed_divisors(m: IndexingMap) -> Iterator[Part]:
-    """That no divisor of the map is zero where it is asked; nothing for a map whose divisors are all numbers. A
-    counterexample is told as `d is 0 at ...`."""
-    total, others = _split(m)
-    known = [*values_that_meet(m), *(within(c.expr, c.interval) for c in total)]
-    yield from _owed(m, [c.expr for c in others], known)
-    known += [within(c.expr, c.interval) for c in others]
-    replica = () if m.replica is None else m.replica.results
-    yield from _owed(m, (*m.results, *replica), [*known, *defined_formula([c.expr for c in others])])
-    for v in m.runtime:
-        if v.index is not None:
-            yield from owed_divisors(v.index)
-
-
-def _owed(m: IndexingMap, roots: Sequence[Expr], known: Sequence[Formula]) -> Iterator[Part]:
-    """Each divisor, where those before it are not zero."""
-    given = list(known)
-    names = m.display_names()
-    for d in open_divisors(roots):
-        obligation = Obligation(tuple(m.intervals()), ne(d, 0), conj(*given), "the divisor is not zero")
-        yield Part(obligation, partial(_told, d, names))
-        given.append(ne(d, 0))
-
-
-def _told(d: Expr, names: dict[str, str], point: Point) -> str:
-    at = ", ".join(f"{names.get(n, n)} = {v}" for n, v in point.items()) or "every point"
-    return f"division by zero possible: {to_text(d, names)} is 0 at {at}"
-
-
-def _split(m: IndexingMap) -> tuple[list[Constraint], list[Constraint]]:
+def by_definedness(m: IndexingMap) -> tuple[list[Constraint], list[Constraint]]:
+    """The constraints that have a value everywhere, and the others."""
     constraints = all_constraints(m)
     total = [c for c in constraints if not open_divisors((c.expr,))]
     return total, [c for c in constraints if open_divisors((c.expr,))]

@@ -11,19 +11,28 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from hloproof.claims.maps.defined import constraint_formulas, owed_divisors
+from hloproof.claims.maps.defined import by_definedness, constraint_formulas, open_divisors
 from hloproof.claims.maps.equality import labelled
 from hloproof.claims.maps.shared_readings import Readings
 from hloproof.claims.statements.held_values import ShapeOf
+from hloproof.claims.statements.possible_contents import some_contents_give
 from hloproof.claims.statements.statement import Part, Point
 from hloproof.engines.door import Prove
-from hloproof.logic.formula import FALSE, Formula, conj, replace_variables, within
+from hloproof.logic.formula import FALSE, Formula, conj, ne, replace_variables, within
 from hloproof.logic.obligation import Obligation
 from hloproof.models.errors import NotModelled
-from hloproof.models.expressions.expr import Expr, Var
+from hloproof.models.expressions.evaluate import evaluate
+from hloproof.models.expressions.expr import Expr, Var, to_text
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.shape import ArrayShape
-from hloproof.models.maps.indexing_map import READER, IndexingMap, RuntimeVariable, array_of_sizes, with_devices
+from hloproof.models.maps.indexing_map import (
+    READER,
+    Constraint,
+    IndexingMap,
+    RuntimeVariable,
+    array_of_sizes,
+    with_devices,
+)
 
 
 def owed_values(m: IndexingMap) -> Iterator[Part]:
@@ -31,6 +40,64 @@ def owed_values(m: IndexingMap) -> Iterator[Part]:
     NotModelled."""
     yield from owed_divisors(m)
     yield from owed_readings(m)
+
+
+def owed_divisors(m: IndexingMap) -> Iterator[Part]:
+    """That no divisor of the map is zero where it is asked; nothing for a map whose divisors are all numbers. A
+    counterexample is told as `d is 0 at ...`. Raises NotModelled where the map asks for what is read over other
+    variables than its own."""
+    whole = labelled(with_devices(m))
+    total, others = by_definedness(whole)
+    divisors = open_divisors((*(c.expr for c in others), *whole.results))
+    if divisors:
+        yield from _Divisors(m, whole).owed(divisors, total, others)
+    for v in m.runtime:
+        if v.index is not None:
+            yield from owed_divisors(v.index)
+
+
+class _Divisors:
+    """The divisors of one map, over its dims and range variables and what is read."""
+
+    def __init__(self, m: IndexingMap, whole: IndexingMap) -> None:
+        self._map, asked = m, _asked(whole)
+        single: dict[str, Expr] = {n: Var(n) for n, _ in whole.intervals() if not n.startswith("rt")}
+        readings = Readings()
+        read = [(k, v, readings.name_of(v, single)) for k, v in enumerate(whole.runtime) if f"rt{k}" in asked]
+        hulls = dict(readings.hulls())
+        self._values = {f"rt{k}": readings.clamped(name, v.interval, hulls[name]) for k, v, name in read}
+        self._variables = (*((n, i) for n, i in whole.intervals() if n in single), *hulls.items())
+        self._known = (*readings.meetings(), *(FALSE for v in whole.runtime if v.interval.is_empty))
+
+    def owed(
+        self, divisors: Sequence[Expr], total: Sequence[Constraint], others: Sequence[Constraint]
+    ) -> Iterator[Part]:
+        """Each one, where those before it are not zero: first of the constraints that divide, and behind them of the
+        results, where all constraints hold."""
+        given = [within(c.expr, c.interval) for c in total]
+        inside = set(open_divisors([c.expr for c in others]))
+        held = [within(c.expr, c.interval) for c in others]
+        for d in divisors:
+            if d not in inside:
+                given, held = [*given, *held], []
+            known = conj(*self._known, *(replace_variables(f, self._values) for f in given))
+            goal = replace_variables(ne(d, 0), self._values)
+            obligation = Obligation(self._variables, goal, known, "the divisor is not zero")
+            yield Part(obligation, partial(self._told, d), possible=self._possible)
+            given.append(ne(d, 0))
+
+    def _point(self, model: Point) -> Point:
+        """What the map's own variables are."""
+        own = {n: v for n, v in model.items() if n in dict(self._map.intervals())}
+        return own | {n: evaluate(e, model) for n, e in self._values.items()}
+
+    def _possible(self, model: Point) -> bool:
+        return some_contents_give(self._map, self._point(model))
+
+    def _told(self, d: Expr, model: Point) -> str:
+        names = self._map.display_names()
+        at = ", ".join(f"{names.get(n, n)} = {v}" for n, v in self._point(model).items()) or "every point"
+        return f"division by zero possible: {to_text(d, names)} is 0 at {at}"
 
 
 def owed_readings(m: IndexingMap) -> Iterator[Part]:

@@ -21,6 +21,7 @@ from hloproof.claims.maps.points_apart import pointwise_difference
 from hloproof.claims.maps.shared_readings import Readings
 from hloproof.claims.maps.two_readings import under_both, with_remainders_from_zero
 from hloproof.claims.statements.held_values import never_negative
+from hloproof.claims.statements.witness import asked
 from hloproof.engines.door import HOW, How, Prove, prove_one
 from hloproof.logic.formula import Formula, conj, eq, replace_variables, within
 from hloproof.logic.obligation import Obligation, Outcome
@@ -126,7 +127,7 @@ def _undefined(before: IndexingMap, after: IndexingMap, ask: Prove) -> Found | N
         # What has no points by its intervals owes nothing. Where the other side is such a map, a constraint without a
         # value would else pass for one that is false.
         for part in () if m.is_trivially_empty else owed_values(m):
-            outcome = ask(part.obligation)
+            outcome = asked(part, ask)
             if outcome.verdict == "refuted":
                 told = part.describe(dict(outcome.model))
                 # The map that is given owes nothing to anybody: without values it is an input error, and only what it

@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from hloproof.claims.maps.defined import open_divisors
 from hloproof.claims.statements.elimination import Membership
 from hloproof.claims.statements.one_value import one_value
 from hloproof.claims.statements.relation import Piece, piece_of
-from hloproof.logic.formula import Formula, disj, ne
+from hloproof.logic.formula import Formula, disj, eq, ne
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import UndefinedValue, evaluate
 from hloproof.models.expressions.expr import Expr, Var, maximum, minimum, substitute
@@ -221,7 +222,8 @@ class Readings:
         return tuple(found)
 
     def meetings(self) -> tuple[Formula, ...]:
-        """For two readings of one provider: different elements, or one value, cut to each interval."""
+        """For two readings of one provider: different elements, or one value, cut to each interval. Nothing is said
+        where an element is named by what divides by zero."""
         intervals = dict(self.hulls())
         found: list[Formula] = []
         listed = list(self.names.items())
@@ -231,7 +233,8 @@ class Readings:
                 if a.provider != b.provider or a.steps or b.steps or len(a.index) != len(b.index):
                     continue
                 apart = [ne(x, y) for x, y in zip(a.index, b.index, strict=True) if x is not y]
-                found.append(disj(*apart, one_value(name, other, intervals[name], intervals[other])))
+                undefined = (eq(d, 0) for d in open_divisors((*a.index, *b.index))) if apart else ()
+                found.append(disj(*undefined, *apart, one_value(name, other, intervals[name], intervals[other])))
         return tuple(found)
 
 

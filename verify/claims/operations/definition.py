@@ -8,11 +8,12 @@ output and operand element, and no two maps share a pair (definitions count each
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import Final
 
+from hloproof.claims.statements.contents import of_positions, strays_somewhere
 from hloproof.claims.statements.elimination import Membership, solve
 from hloproof.claims.statements.relation import Piece
 from hloproof.claims.statements.runtime import Matched, match
@@ -42,7 +43,7 @@ from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.indexing.map_set import OperandMaps
-from hloproof.models.maps.indexing_map import Direction
+from hloproof.models.maps.indexing_map import Direction, IndexingMap
 
 _MOST_TIMES: Final = 4096
 """Values of range or iteration variables beyond which it is not counted how often an element is read."""
@@ -95,12 +96,26 @@ def definition_parts(about: Subject, maps: OperandMaps | None, definition: Defin
     for m in matched:
         parts += m.parts
         if definition.kind != "bound":
-            parts += _inside(about, m.piece, definition)
+            own = of_positions(maps.maps[m.piece.number], definition.group_size)
+            parts += (_some_contents(m, p, own, definition) for p in _inside(about, m.piece, definition))
     # Of all maps together: a pair of the definition may be in any of them.
-    parts += _covered(about, [m.piece for m in matched], definition)
+    together = _covered(about, [m.piece for m in matched], definition)
     if definition.kind != "bound" and definition.multiplicity:
-        parts += _once(about, maps, matched, definition)
-    return parts
+        together += _once(about, maps, matched, definition)
+    # Two maps may read one value beside what the operation reads, and speak by turns: to have every pair whatever each
+    # reads is enough, and more than is asked.
+    enough = any(m.reads_more for m in matched)
+    return parts + ([replace(p, necessary=False) for p in together] if enough else together)
+
+
+def _some_contents(m: Matched, part: Part, own: IndexingMap, definition: Definition) -> Part:
+    """Where the map mentions what the operation does not read: it strays for some contents."""
+
+    def strays(point: Point) -> bool:
+        ends = (v + off for v in point.values() for off in (0, -1, 1))
+        return strays_somewhere(own, m.piece.direction, definition, ends)
+
+    return replace(part, replay=strays) if m.reads_more else part
 
 
 def shape_errors(about: Subject, maps: OperandMaps) -> list[Part]:

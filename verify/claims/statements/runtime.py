@@ -44,6 +44,9 @@ class Matched:
 
     piece: Piece
     parts: tuple[Part, ...]
+    reads_more: bool = False
+    """Results or constraints mention what the operation does not read. Nothing says which contents it has: what is
+    proved holds for any value, and what fails has to be shown for some contents."""
 
 
 def reading_words(operand: int, of_sizes: bool) -> str:
@@ -78,8 +81,8 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
 
     A runtime variable that nothing in the definition reads is named u<number>_<k> and may hold anything. Where the
     definition speaks of devices, a map without a replica part reads the reader's own. Raises NotModelled where such a
-    variable is mentioned and its element depends on range variables, and where two read one element and cut it to
-    other intervals.
+    variable is mentioned and its element depends on range variables, and where two read one element and cut it to other
+    intervals.
     """
     reads = definition.runtime
     m = of_positions(m, definition.group_size)
@@ -108,9 +111,6 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
     ranges = {name for name, _ in piece.ranges}
     mentioned = frozenset[str]().union(*(e.free for e in piece.results), *(c.expr.free for c in piece.constraints))
     mentioned |= frozenset() if piece.position is None else piece.position.free
-    arrays = [(operand, of_sizes) for (operand, of_sizes, _), name in beside.items() if name in mentioned]
-    if len(set(arrays)) < len(arrays):
-        raise NotModelled("elements of one array that the operation does not read, which may be one")
     parts: list[Part] = []
     statement = Statement(piece.variables, piece.constraint_formulas)
     for reading, (name, _), k in zip(own, named, chosen, strict=True):
@@ -129,7 +129,7 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
                 return strays_somewhere(m, direction, definition, ({"v": 0, **point}["v"], *ends))
 
             parts += _same_reading(statement, piece, own_reading, name, reads[k], strays)
-    return Matched(piece, tuple(parts))
+    return Matched(piece, tuple(parts), not mentioned.isdisjoint(beside.values()))
 
 
 def _closest(piece: Piece, own: ElementReading, reads: Sequence[RuntimeRead]) -> int | None:

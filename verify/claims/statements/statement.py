@@ -43,6 +43,8 @@ class Part:
     None where the obligation names none. Raises TooManySteps."""
     whole: Callable[[Point], Point] = dict
     """From a model of the obligation to a point of `plain`."""
+    possible: Replay | None = None
+    """Whether arrays can hold what a point of `plain` says is read from them; None where nothing has to be asked."""
     necessary: bool = True
     """False for a step that, with others, is enough for the claim: that it fails refutes nothing."""
 

@@ -33,6 +33,8 @@ def _doubt(part: Part, model: Point) -> str | None:
             return f"{DISAGREE}: the counterexample of a solver does not replay"
         if part.plain is not None and not is_counterexample(part.plain, part.whole(model)):
             return f"{DISAGREE}: the counterexample is none of the whole statement"
+        if part.possible is not None and not part.possible(part.whole(model)):
+            return "fails for values that are read, and no contents are found that give them"
         if part.replay is not None and not part.replay(part.whole(model)):
             return "fails for the value that was solved for, and holds for another"
     except (TooManySteps, KeyError, UndefinedValue):

@@ -81,12 +81,13 @@ class SharedValues:
             shape = (i.shape.element_type, i.shape.dimensions, i.shape.is_dynamic)
         unread = _UNREAD_BETWEEN if i.opcode in COLLECTIVES else _UNREAD
         unread = _UNREAD_OF_CALLS if i.opcode == "custom-call" else unread
-        attributes = tuple(
-            (k, self._called(module, v.name) if isinstance(v, ComputationRef) else v)
-            for k, v in i.attributes.pairs
-            if k not in unread
-        )
+        attributes = tuple((k, self._attribute(module, v)) for k, v in i.attributes.pairs if k not in unread)
         return (i.opcode, shape, layouts, attributes)
+
+    def _attribute(self, module: Module, value: Hashable) -> Hashable:
+        if isinstance(value, ComputationRef):
+            return self._called(module, value.name)
+        return tuple(self._attribute(module, v) for v in value) if isinstance(value, tuple) else value
 
     def _called(self, module: Module, name: str) -> int:
         """A number that computations have in common when they are the same but for names."""
