@@ -408,3 +408,109 @@ def test_one_operation_that_takes_long_does_not_outlast_the_budget() -> None:
     assert refute(parse_module(before), parse_module(after), 1.5) == "not run: the budget ran out in a run"
     assert where_a_number_is_lost(parse_module(before), parse_module(after), 1.5) == ""
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def by_branches(first: str, second: str, last: str) -> str:
+    """A map whose function chooses one of two branches, b0 and b1, of which the first computes `first` and `second`."""
+    return f"""HloModule m
+b0 {{
+  q = (f32[], f32[]) parameter(0)
+  x = f32[] get-tuple-element(q), index=0
+  y = f32[] get-tuple-element(q), index=1
+  a = f32[] {first}
+  ROOT s = f32[] {second}
+}}
+b1 {{
+  q = (f32[], f32[]) parameter(0)
+  ROOT x = f32[] get-tuple-element(q), index=0
+}}
+f {{
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  t = (f32[], f32[]) tuple(x, y)
+  c = s32[] constant(0)
+  ROOT r = f32[] conditional(c, t, t), branch_computations={{b0, b1}}
+}}
+ENTRY e {{
+  p = f32[6] parameter(0)
+  q = f32[6] parameter(1)
+  m = f32[6] map(p, q), dimensions={{0}}, to_apply=f
+  ROOT n = f32[6] {last}
+}}
+"""
+
+
+def largest(order: str, last: str) -> str:
+    return module(
+        "p = f32[6] parameter(0)",
+        'k = (f32[6], s32[6]) custom-call(p), custom_call_target="TopK", called_computations={order_f}',
+        "v = f32[6] get-tuple-element(k), index=0",
+        f"r = f32[6] {last}",
+        called="order_f {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n i = s32[] parameter(2)\n"
+        f" j = s32[] parameter(3)\n ROOT c = pred[] compare(a, b), direction={order}\n}}\n",
+    )
+
+
+def numbered(inside: bool) -> str:
+    """p plus the number of the replica, which stands in what is applied to each element or not."""
+    text = module(
+        "p = u32[3] parameter(0)",
+        *(() if inside else ("r = u32[] replica-id()", "b = u32[3] broadcast(r), dimensions={}")),
+        "s = u32[3] map(p), dimensions={0}, to_apply=add_f" if inside else "s = u32[3] add(p, b)",
+        called="add_f {\n a = u32[] parameter(0)\n r = u32[] replica-id()\n ROOT s = u32[] add(a, r)\n}\n"
+        if inside
+        else "",
+    )
+    return text.replace("HloModule m", "HloModule m, replica_count=2")
+
+
+def received_twice(at_once: bool) -> str:
+    """Device 1 receives from device 0 and from device 2 on one channel, one after the other or at once."""
+    words = [f"channel_id=1, frontend_attributes={{_xla_send_recv_source_target_pairs={{{{{k},1}}}}}}" for k in (0, 2)]
+    in_flight = "(s32[2], u32[], token[])"
+    receive = [f"r{k} = {in_flight} recv({t}), {words[k]}" for k, t in enumerate(("t", "t" if at_once else "e0"))]
+    text = module(
+        "x = s32[2] parameter(0)",
+        "t = token[] after-all()",
+        "n = s32[2] negate(x)",
+        *(receive if at_once else receive[:1]),
+        f"s0 = {in_flight} send(x, t), {words[0]}",
+        f"d0 = (s32[2], token[]) recv-done(r0), {words[0]}",
+        f"e0 = token[] send-done(s0), {words[0]}",
+        *([] if at_once else receive[1:]),
+        f"s1 = {in_flight} send(n, e0), {words[1]}",
+        f"d1 = (s32[2], token[]) recv-done(r1), {words[1]}",
+        f"e1 = token[] send-done(s1), {words[1]}",
+        "g0 = s32[2] get-tuple-element(d0), index=0",
+        "g1 = s32[2] get-tuple-element(d1), index=0",
+        "o = (s32[2], s32[2]) tuple(g0, g1)",
+    )
+    return text.replace("HloModule m", "HloModule m, replica_count=3")
+
+
+ONE_MODULE = {
+    "branches that have the same names": (
+        by_branches("add(x, y)", "copy(a)", "negate(m)"),
+        by_branches("add(x, y)", "negate(a)", "copy(m)"),
+    ),
+    "orders that have the same name": (largest("GT", "reverse(v), dimensions={0}"), largest("LT", "copy(v)")),
+    "a device in what is applied to each element": (numbered(True), numbered(False)),
+    "what is received at once": (received_twice(True), received_twice(False)),
+}
+
+
+@pytest.mark.parametrize("what", ONE_MODULE)
+def test_modules_that_are_one_are_not_told_apart(what: str) -> None:
+    one, other = map(parse_module, ONE_MODULE[what])
+    assert isinstance(refute(one, other, 5), str)
+
+
+def test_branches_that_differ_are_told_apart() -> None:
+    one, other = by_branches("add(x, y)", "copy(a)", "copy(m)"), by_branches("add(x, y)", "negate(a)", "copy(m)")
+    assert isinstance(refute(parse_module(one), parse_module(other), 5), Refutation)
+
+
+def test_what_several_devices_send_one_after_the_other_is_received_in_turn() -> None:
+    """What was taken from one device counted as taken from another."""
+    found = run_module(parse_module(received_twice(False)), [[[1, 2]], [[3, 4]], [[5, 6]]], replicas=3)
+    assert found == [([0, 0], [0, 0]), ([1, 2], [-5, -6]), ([0, 0], [0, 0])]

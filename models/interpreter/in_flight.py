@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import DevicePairs, Word
 from hloproof.models.hlo.beside import BETWEEN_DEVICES, device_pairs, frontend_entries
@@ -14,24 +16,35 @@ from hloproof.models.interpreter.value import InFlight, Value, filled
 def source_device(i: Instruction, device: int) -> int | None:
     """The device that sends to this one by the instruction's source-target pairs: -1 where none does, None without
     pairs."""
-    pairs = i.attributes.get("source_target_pairs")
-    if isinstance(pairs, DevicePairs):
-        named = [(s, t) for s, t in pairs.pairs]
-    else:
-        attributes = i.attributes.get("frontend_attributes")
-        said = frontend_entries(attributes.text) if isinstance(attributes, Word) else {}
-        if said is None:
-            raise NotModelled(f"what is written beside {i.name}, which is no list of names, each given once")
-        if BETWEEN_DEVICES not in said:
-            return None
-        found = device_pairs(said[BETWEEN_DEVICES])
-        if found is None:
-            raise NotModelled(f"between which devices {i.name} is")
-        named = list(found)
+    named = _pairs(i)
+    if named is None:
+        return None
     sources = [s for s, t in named if t == device]
     if len(sources) > 1:
         raise NotModelled(f"{i.name}, by which several devices send to one")
     return sources[0] if sources else -1
+
+
+def target_devices(i: Instruction, device: int) -> Sequence[int]:
+    """The devices that this one sends to by the instruction's source-target pairs; itself without pairs."""
+    named = _pairs(i)
+    return (device,) if named is None else [t for s, t in named if s == device]
+
+
+def _pairs(i: Instruction) -> Sequence[tuple[int, int]] | None:
+    pairs = i.attributes.get("source_target_pairs")
+    if isinstance(pairs, DevicePairs):
+        return pairs.pairs
+    attributes = i.attributes.get("frontend_attributes")
+    said = frontend_entries(attributes.text) if isinstance(attributes, Word) else {}
+    if said is None:
+        raise NotModelled(f"what is written beside {i.name}, which is no list of names, each given once")
+    if BETWEEN_DEVICES not in said:
+        return None
+    found = device_pairs(said[BETWEEN_DEVICES])
+    if found is None:
+        raise NotModelled(f"between which devices {i.name} is")
+    return tuple(found)
 
 
 def started(step: Step, result: Value) -> Value:

@@ -7,7 +7,7 @@ from random import Random
 
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Instruction
-from hloproof.models.interpreter.in_flight import rest, source_device
+from hloproof.models.interpreter.in_flight import rest, source_device, target_devices
 from hloproof.models.interpreter.operations.collective import Devices
 from hloproof.models.interpreter.semantics.semantics import Scalars
 from hloproof.models.interpreter.source_of_values import random_value, rng, rng_bit_generator
@@ -21,10 +21,10 @@ class World:
     def __init__(self, devices: Devices, seed: int) -> None:
         self._devices, self._seed = devices, seed
         self._counters: dict[tuple[str, int], int] = {}
-        self._sent: dict[tuple[int, int], tuple[int, Value]] = {}
-        """By channel and device: how often it has sent, and what it sent last."""
+        self._sent: dict[tuple[int, int, int], tuple[int, Value]] = {}
+        """By channel, device that sends and device that receives: how often it was sent, and what was last."""
         self._taken: dict[tuple[int, int, int], int] = {}
-        """By channel, device that sends and device that receives: how much of what was sent has been received."""
+        """How much of that has been received."""
         self._sources: dict[tuple[int, int], list[int | None]] = {}
         """By channel and device: where each transfer comes from that is under way, as `source_device` says it."""
 
@@ -45,8 +45,9 @@ class World:
             case "infeed" | "rng-get-and-update-state":
                 return random_value(i.shape, step.scalars, self._random(opcode, device))
             case "send":
-                times, _ = self._sent.get((channel, device), (0, None))
-                self._sent[channel, device] = (times + 1, step.operands[0])
+                for target in target_devices(i, device):
+                    times, _ = self._sent.get((channel, device, target), (0, None))
+                    self._sent[channel, device, target] = (times + 1, step.operands[0])
                 return (step.operands[0], *rest(i.shape, 1))
             case "recv":
                 self._sources.setdefault((channel, device), []).append(source_device(i, device))
@@ -81,10 +82,10 @@ class World:
             source = device
         if source < 0:
             return _zeros(host, scalars)
-        times, sent = self._sent.get((channel, source), (0, host))
+        times, sent = self._sent.get((channel, source, device), (0, host))
         taken = self._taken.get((channel, source, device), 0)
         if times <= taken:
-            raise NotModelled(f"device {source} has not yet sent anything on channel {channel}")
+            raise NotModelled(f"device {source} has not yet sent anything to device {device} on channel {channel}")
         if times > taken + 1:  # of two that are under way nobody says which arrives first
             raise NotModelled(f"device {source} has sent several times on channel {channel}")
         self._taken[channel, source, device] = times

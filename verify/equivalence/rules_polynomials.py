@@ -119,7 +119,7 @@ def _rounded_otherwise(type_: str, one: Fraction, other: Fraction) -> bool:
     if None in held or one.denominator == other.denominator == 1 or one * other < 0:
         return False
     exact = [Fraction(h or 0) == c for h, c in zip(held, (one, other), strict=True)]
-    divides = [c and (1 / c == Fraction(_held(type_, 1 / c) or 0)) for c in (one, other)]
+    divides = [c != 0 and 1 / c == Fraction(_held(type_, 1 / c) or 0) for c in (one, other)]
     if all(exact) or all(divides):
         return False
     written = sum(e or d for e, d in zip(exact, divides, strict=True))
