@@ -68,6 +68,17 @@ def test_random_blocks(block: int, step: int, shift: int, size: int, op: str) ->
     assert found.verdict == "proved" and (found.distance in allowed if allowed else found.distance is None)
 
 
+@pytest.mark.parametrize("sign", ["+", "-"])
+def test_a_distance_that_only_a_counterexample_shows_is_tried(sign: str) -> None:
+    """Which neighbours there are depends on a dim that 300 random points do not meet at 1."""
+    m = parse_map(
+        "(d0, d1) -> (d0 + 10 * (d0 / 6) + 100 * ((d0 + 1) / 2)), domain: d0 in [0, 7], d1 in [0, 999999], "
+        f"d1 mod 1000000 in [0, 1], (d0 {sign} d1) mod 4 in [1, 2]"
+    )
+    found = stride_along(m, operand_position(m, array("f32[2000]")), 0, 8)
+    assert (found.distance, found.block, found.verdict) == (101, 2, "proved")
+
+
 FUSED = """HloModule m
 
 f {{

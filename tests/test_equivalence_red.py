@@ -73,6 +73,25 @@ def decayed(kind: str, factor: str) -> str:
     )
 
 
+def divided(*divisors: str) -> str:
+    """A parameter divided by constants, one after the other."""
+    return scaled("f16", *divisors).replace("multiply", "divide")
+
+
+def less_in_f32(factor: str) -> str:
+    """Two products in f32, one less the other, in bf16."""
+    return entry(
+        "x = f32[] parameter(0)",
+        "y = f32[] parameter(1)",
+        f"c = f32[] constant({factor})",
+        "d = f32[] constant(0.1)",
+        "u = f32[] multiply(x, c)",
+        "v = f32[] multiply(y, d)",
+        "w = f32[] subtract(u, v)",
+        "ROOT r = bf16[] convert(w)",
+    )
+
+
 def root_cubed(root: str, number: str = "3") -> str:
     """The sum of three times a root that is raised to the third power."""
     return entry(
@@ -244,6 +263,34 @@ PAIRS = {
     "a part that f64 loses": (decayed("f64", "1.9e-16"), one("f64[4]", "ROOT r = f64[4] copy(p)"), "rounding"),
     "a part that bf16 loses": (decayed("bf16", "0.00497"), one("bf16[4]", "ROOT r = bf16[4] copy(p)"), "rounding"),
     "neighbours that divide": (against("f32", "divide", "9"), against("f32", "divide", "9.000001"), "rounding"),
+    "neighbours that divide, of one reciprocal": (
+        against("f32", "divide", "1.99999976"),
+        against("f32", "divide", "1.99999988"),
+        "rounding",
+    ),
+    "whole numbers that bf16 does not tell apart": (
+        one(
+            "bf16[4]",
+            "c = bf16[] constant(256)",
+            "b = bf16[4] broadcast(c), dimensions={}",
+            "m = bf16[4] multiply(p, b)",
+            "ROOT r = bf16[4] add(m, p)",
+        ),
+        against("bf16", "multiply", "256"),
+        "rounding",
+    ),
+    "products that are too small for f32": (
+        scaled("f32", "1e-30", "1e-30"),
+        scaled("f32", "1e-35", "1e-35"),
+        "rounding",
+    ),
+    "products that f16 has few numbers for": (
+        scaled("f16", "1e-4", "1e-4"),
+        scaled("f16", "1.5e-4", "1.5e-4"),
+        "rounding",
+    ),
+    "quotients that are too small for f16": (divided("1000", "20000"), divided("1000", "30000"), "rounding"),
+    "constants of f32 that bf16 does not tell apart": (less_in_f32("0.1001"), less_in_f32("0.1"), "rounding"),
     "neighbours of bf16 that divide": (against("bf16", "divide", "9"), against("bf16", "divide", "9.0625"), "rounding"),
     "a reciprocal and the neighbour of its rounding": (
         against("f32", "divide", "9"),

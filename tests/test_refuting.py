@@ -11,6 +11,7 @@ import pytest
 from hloproof.equivalence.refuting.refute import Refutation, refute
 from hloproof.equivalence.refuting.restricted import restricted, work
 from hloproof.equivalence.refuting.witness import where_a_number_is_lost
+from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
@@ -464,23 +465,26 @@ def numbered(inside: bool) -> str:
     return text.replace("HloModule m", "HloModule m, replica_count=2")
 
 
-def received_twice(at_once: bool) -> str:
-    """Device 1 receives from device 0 and from device 2 on one channel, one after the other or at once."""
-    words = [f"channel_id=1, frontend_attributes={{_xla_send_recv_source_target_pairs={{{{{k},1}}}}}}" for k in (0, 2)]
+def received_twice(at_once: bool, sources: tuple[int, int] = (0, 2)) -> str:
+    """Device 1 receives twice on one channel, one after the other or at once."""
+    words = [f"channel_id=1, frontend_attributes={{_xla_send_recv_source_target_pairs={{{{{k},1}}}}}}" for k in sources]
     in_flight = "(s32[2], u32[], token[])"
-    receive = [f"r{k} = {in_flight} recv({t}), {words[k]}" for k, t in enumerate(("t", "t" if at_once else "e0"))]
+    steps = [
+        [
+            f"r{k} = {in_flight} recv({'t' if at_once or not k else 'e0'}), {words[k]}",
+            f"s{k} = {in_flight} send({'xn'[k]}, {'e0' if k and not at_once else 't'}), {words[k]}",
+            f"d{k} = (s32[2], token[]) recv-done(r{k}), {words[k]}",
+            f"e{k} = token[] send-done(s{k}), {words[k]}",
+        ]
+        for k in range(2)
+    ]
+    # By steps, both of each kind, or all of the first transfer before the second.
+    order = [line for pair in zip(*steps, strict=True) for line in pair] if at_once else [*steps[0], *steps[1]]
     text = module(
         "x = s32[2] parameter(0)",
         "t = token[] after-all()",
         "n = s32[2] negate(x)",
-        *(receive if at_once else receive[:1]),
-        f"s0 = {in_flight} send(x, t), {words[0]}",
-        f"d0 = (s32[2], token[]) recv-done(r0), {words[0]}",
-        f"e0 = token[] send-done(s0), {words[0]}",
-        *([] if at_once else receive[1:]),
-        f"s1 = {in_flight} send(n, e0), {words[1]}",
-        f"d1 = (s32[2], token[]) recv-done(r1), {words[1]}",
-        f"e1 = token[] send-done(s1), {words[1]}",
+        *order,
         "g0 = s32[2] get-tuple-element(d0), index=0",
         "g1 = s32[2] get-tuple-element(d1), index=0",
         "o = (s32[2], s32[2]) tuple(g0, g1)",
@@ -514,3 +518,9 @@ def test_what_several_devices_send_one_after_the_other_is_received_in_turn() -> 
     """What was taken from one device counted as taken from another."""
     found = run_module(parse_module(received_twice(False)), [[[1, 2]], [[3, 4]], [[5, 6]]], replicas=3)
     assert found == [([0, 0], [0, 0]), ([1, 2], [-5, -6]), ([0, 0], [0, 0])]
+
+
+@pytest.mark.parametrize(("sources", "said"), [((0, 2), "from several devices at once"), ((0, 0), "several times")])
+def test_of_what_is_under_way_at_once_nobody_says_which_arrives_first(sources: tuple[int, int], said: str) -> None:
+    with pytest.raises(NotModelled, match=said):
+        run_module(parse_module(received_twice(True, sources)), [[[1, 2]], [[3, 4]], [[5, 6]]], replicas=3)

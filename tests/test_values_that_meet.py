@@ -227,6 +227,8 @@ def one_operation(lines: str, map_: str, *read: str, more: str = "") -> str:
 TWICE = "p = s32[6] parameter(0)\nROOT r = s32[6] add(p, p)"
 FIXED = "p = s32[6] constant({3,3,3,3,3,3})\nROOT r = s32[6] copy(p)"
 SLICED = "p = s32[6] parameter(0)\ni = s32[] parameter(1)\nROOT r = s32[2] dynamic-slice(p, i), dynamic_slice_sizes={2}"
+COPIED = "p = s32[6] parameter(0)\nc = s32[6] copy(p)\nROOT r = s32[6] add(p, c)"
+BOTH = "p = s32[6] parameter(0)\nc = s32[6] parameter(1)\nROOT r = s32[6] add(p, c)"
 OWN, OWN_AGAIN = "p; (d0) -> (d0)", "operand(1); (d0) -> (d0)"
 
 
@@ -238,6 +240,8 @@ OWN, OWN_AGAIN = "p; (d0) -> (d0)", "operand(1); (d0) -> (d0)"
         (TWICE, "d0 + rt0 - rt1", ("operand(0); (d0) -> (d0)", OWN_AGAIN), "", "unknown"),
         (TWICE, "d0 / (1 + rt0 - rt1)", (OWN, OWN), "", "unknown"),
         (FIXED, "d0 + rt0 - 3", (OWN,), "", "unknown"),
+        (COPIED, "d0 + rt0 - rt1", ("operand(0); (d0) -> (d0)", OWN_AGAIN), "", "unknown"),
+        (BOTH, "d0 + rt0 - rt1", ("operand(0); (d0) -> (d0)", OWN_AGAIN), "", "refuted"),
         # By turns, as what is read beside the operation says.
         (COPY, "d0", (OWN,), ", rt0 * 2 in [0, 5]|, rt0 * 2 in [6, 8]", "unknown"),
         (SLICED, "d0 + rt0", ("i; (d0) -> ()",), ", rt0 * 2 in [0, 5]|, rt0 * 2 in [6, 8]", "proved"),

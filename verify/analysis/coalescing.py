@@ -102,11 +102,13 @@ def stride_along(m: IndexingMap, position: Expr, i: int, size: int, how: How = H
     seen = _differences(m, position, name, corner)
     seen.append((corner[name], _apart(position, both, corner)))
     undecided: Stride | None = None
-    tried = 0
-    for distance in _candidates(seen):
-        tried += 1
+    tried: set[int] = set()
+    # Each counterexample is a pair of neighbours more, whose distance may be the one that holds.
+    while len(tried) < _TRIED and (untried := [d for d in _candidates(seen) if d not in tried]):
+        distance = untried[0]
+        tried.add(distance)
         ends = _ends(seen, distance)
-        while ends != 1 and tried <= _TRIED:
+        while ends != 1:
             outcome = prove_one(_obligation(both, position, name, distance, ends), how)
             if outcome.verdict != "refuted":
                 found = Stride(i, size, distance, ends or size, outcome.verdict, outcome.engines)
@@ -120,7 +122,7 @@ def stride_along(m: IndexingMap, position: Expr, i: int, size: int, how: How = H
     if undecided is not None:
         return undecided
     # In a block of any size some of these neighbours lie, so that no distance is left that nobody has seen.
-    none_left = tried <= _TRIED and gcd(*(at + 1 for at, _ in seen)) == 1
+    none_left = tried.issuperset(_candidates(seen)) and gcd(*(at + 1 for at, _ in seen)) == 1
     if not none_left or (data and not any_contents(m)):
         return Stride(i, size, None, 1, "unknown", (), data)
     return Stride(i, size, None, 1, "proved", (), data)

@@ -53,6 +53,8 @@ class Polynomials:
     renamed: dict[int, int] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     """`rounding` when a conversion was passed over."""
+    passed: set[str] = field(default_factory=set)
+    """The types of the numbers whose conversions were passed over: constants may stand in these."""
     owed: set[_Condition] = field(default_factory=set)
     """Where what has been read has a value."""
     looked_into: list[Term] = field(default_factory=list)
@@ -167,6 +169,7 @@ class Polynomials:
                 return self.power(of[0], Fraction(float(value_of(self.view(head.args[1])) or 0)))
             case _:
                 self.seen.add("rounding")
+                self.passed.add(type_of(head.args[0]))
                 return of[0]
 
     def power(self, base: Polynomial, exponent: Fraction) -> Polynomial:

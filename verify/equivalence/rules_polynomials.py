@@ -5,7 +5,7 @@ Trusted. Over integers each is exact; over floats they are of the tier real, and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from fractions import Fraction
 from math import isfinite, prod
 from typing import Any, Final
@@ -70,7 +70,7 @@ def ring(
     # the left side has one.
     if type_ in FLOATS and not found.owed <= given | found.shown(right):
         raise Denied("the right side may have no value where the left one has one")
-    agreed = equal_polynomials(type_, left, right)
+    agreed = equal_polynomials(type_, left, right, found.passed)
     if agreed is None:
         raise Denied("two polynomials")
     for name, tier in agreed:
@@ -97,14 +97,18 @@ _STEPS: Final = (2, 1, 0)
 modules: the others were folded in steps. In narrow types they are one."""
 
 
-def equal_polynomials(type_: str, left: Polynomial, right: Polynomial) -> list[tuple[str, Tier]] | None:
-    """What makes the two equal; None where they are not."""
+def equal_polynomials(
+    type_: str, left: Polynomial, right: Polynomial, passed: Collection[str] = ()
+) -> list[tuple[str, Tier]] | None:
+    """What makes the two equal; None where they are not. `passed` are types that numbers were converted from: constants
+    are rounded in the most precise one."""
     if type_ in INTEGERS:
         return [("integer arithmetic", "exact")] if equal_integers(left, right, width(type_)) else None
     used: list[tuple[str, Tier]] = [("real arithmetic", "real")]
     if left != right:
-        rounds = SIGNIFICANT.get(type_, 0) >= 8 and left.keys() == right.keys()
-        if not rounds or not all(_rounded_otherwise(type_, left[m], right[m]) for m in left):
+        wide = max((type_, *passed), key=lambda t: SIGNIFICANT.get(t, 0))
+        rounds = SIGNIFICANT.get(wide, 0) >= 8 and left.keys() == right.keys()
+        if not rounds or not all(_rounded_otherwise(wide, left[m], right[m]) for m in left):
             return None
         used.append(("constants rounded otherwise", "rounding"))
     return used
@@ -123,8 +127,10 @@ def _rounded_otherwise(type_: str, one: Fraction, other: Fraction) -> bool:
     if all(exact) or all(divides):
         return False
     written = sum(e or d for e, d in zip(exact, divides, strict=True))
-    apart = abs(to_bits(type_, held[0]) - to_bits(type_, held[1]))
-    return apart <= (_STEPS[written] if type_ in ("f32", "f64") else 0)
+    steps = _STEPS[written] if type_ in ("f32", "f64") else 0
+    # Of numbers that are too small for the type many have one neighbour.
+    close = abs(one - other) <= (steps + 1) * Fraction(2) ** (1 - SIGNIFICANT[type_]) * max(abs(one), abs(other))
+    return close and abs(to_bits(type_, held[0]) - to_bits(type_, held[1])) <= steps
 
 
 def _held(type_: str, coefficient: Fraction) -> float | None:

@@ -109,8 +109,9 @@ def as_defined(
     could_be_less = not given or op.opcode == "scan"
     if found.verdict is Verdict.REFUTED and could_be_less and ignores_unfollowed(spec.module, instruction):
         return Found(Verdict.UNKNOWN, reason=f"the body of {op.opcode} ignores some of what it is given")
-    numbers = {r.operand for r in definition.runtime} | {k for m in said for k in _read_operands(m)}
-    numbers &= set(range(len(instruction.operands)))
+    numbers = {r.operand for r in definition.runtime}
+    beside = {k for m in said for k in _read_operands(m) if k < len(instruction.operands)} - numbers
+    numbers |= beside
     if found.verdict is Verdict.REFUTED and len({instruction.operands[k] for k in numbers}) < len(numbers):
         return Found(Verdict.UNKNOWN, reason="one array is two operands that are read at run time: one value, not two")
     fixed = next(
@@ -120,6 +121,12 @@ def as_defined(
         return Found(
             Verdict.UNKNOWN, reason=f"the maps differ for some contents of {fixed}, which follows from constants"
         )
+    computed = next(
+        (o for o in (instruction.operands[k] for k in sorted(numbers)) if not _is_given(computation, o)), ""
+    )
+    if found.verdict is Verdict.REFUTED and beside and computed:
+        told = f"the maps differ for some contents of {computed}, which is computed and may not hold all there are"
+        return Found(Verdict.UNKNOWN, reason=told)
     return found
 
 
@@ -175,6 +182,10 @@ def _is_fixed(computation: Computation, name: str) -> bool:
         seen |= new
         stack += new
     return True
+
+
+def _is_given(computation: Computation, name: str) -> bool:
+    return computation.by_name[name].opcode == "parameter"
 
 
 def _shapes_of_operands(op: Operation) -> ShapeOf:

@@ -121,7 +121,7 @@ def planned(
         left, right = found.read(goal.left), found.read(goal.right)
     except (Denied, TooManyMonomials, OverflowError, ValueError, RecursionError):
         return None
-    if equal_polynomials(type_of(goal.left), left, right) is None:
+    if equal_polynomials(type_of(goal.left), left, right, found.passed) is None:
         return None
     return pairs, [n for n, yes in opened.items() if yes], goals
 
