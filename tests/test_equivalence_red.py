@@ -73,6 +73,50 @@ def decayed(kind: str, factor: str) -> str:
     )
 
 
+def scaled_through(narrow: str, constant: str) -> str:
+    """A parameter times a constant of f32 that goes through a narrow type and back; or stays, where that is f32."""
+    return one(
+        "f32[4]",
+        f"c = f32[] constant({constant})",
+        f"n = {narrow}[] convert(c)",
+        "w = f32[] convert(n)",
+        "b = f32[4] broadcast(w), dimensions={}",
+        "ROOT r = f32[4] multiply(p, b)",
+    )
+
+
+def plus_through(narrow: str, *factors: str) -> str:
+    """The sum of a parameter and itself times a product of constants of f32, in steps, through a narrow type."""
+    return entry(
+        "x = f32[] parameter(0)",
+        f"c = f32[] constant({factors[0]})",
+        f"d = f32[] constant({factors[1]})",
+        "e = f32[] multiply(c, d)",
+        f"n = {narrow}[] convert(e)",
+        "w = f32[] convert(n)",
+        "m = f32[] multiply(x, w)",
+        "y = f32[] parameter(1)",
+        "ROOT r = f32[] add(y, m)",
+    )
+
+
+def contracted(constant: str) -> tuple[str, str]:
+    """A product of arrays of bf16 in f16, one of which holds a constant; and the sum in f16 of products there."""
+    given = ("p = bf16[4] parameter(0)", f"c = bf16[] constant({constant})", "b = bf16[4] broadcast(c), dimensions={}")
+    return (
+        entry(*given, "ROOT r = f16[] dot(p, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}"),
+        entry(
+            *given,
+            "n = f16[4] convert(p)",
+            "w = f16[4] convert(b)",
+            "m = f16[4] multiply(n, w)",
+            "z = f16[] constant(0)",
+            "ROOT r = f16[] reduce(m, z), dimensions={0}, to_apply=add",
+            before=ADD.replace("f32", "f16"),
+        ),
+    )
+
+
 def divided(*divisors: str) -> str:
     """A parameter divided by constants, one after the other."""
     return scaled("f16", *divisors).replace("multiply", "divide")
@@ -297,6 +341,18 @@ PAIRS = {
         against("f32", "multiply", "0.11111112"),
         "rounding",
     ),
+    **{
+        f"a constant that {narrow} loses, {way}": (*pair[:: 1 if way == "there" else -1], "rounding")
+        for narrow, number in (("f8e4m3fn", "1e-5"), ("f8e5m2", "1e-7"), ("f8e5m2", "1e6"), ("f4e2m1fn", "0.1"))
+        for pair in [(scaled_through(narrow, number), scaled_through("f32", number))]
+        for way in ("there", "back")
+    },
+    "a product of constants that f16 loses": (
+        plus_through("f16", "1e-5", "1e-6"),
+        plus_through("f32", "1e-5", "1e-6"),
+        "rounding",
+    ),
+    "factors that the type of the sum loses": (*contracted("1e-10"), "rounding"),
     "two steps of bf16": (weighted("bf16", "0.5", "3"), weighted("bf16", "0.5078125", "3"), "rounding"),
     "two steps of f16": (weighted("f16", "0.5", "3"), weighted("f16", "0.5009765625", "3"), "rounding"),
     "a reciprocal that may be taken for zero": (
@@ -385,6 +441,8 @@ SOUND = {
         one("f4e2m1fn[4]", "ROOT r = f4e2m1fn[4] copy(p)"),
         "exact",
     ),
+    "a constant that f8e4m3fn rounds": (scaled_through("f8e4m3fn", "1.1"), scaled_through("f32", "1.1"), "rounding"),
+    "factors that f16 holds": (*contracted("0.5"), "rounding"),
     "a part that is as much in one step": (decayed("f32", "0.1"), against("f32", "multiply", "0.9"), "rounding"),
     "a reciprocal that bf16 rounds": (
         against("bf16", "divide", "9"),

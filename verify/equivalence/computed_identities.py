@@ -13,7 +13,7 @@ from typing import Final
 from hloproof.equivalence.answer import Tier
 from hloproof.equivalence.foldable import only_bits_tell
 from hloproof.equivalence.patterns import View
-from hloproof.equivalence.terms import App, Term, from_value, is_static, type_of, value_of
+from hloproof.equivalence.terms import App, Term, follows_from_constants, from_value, is_static, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import (
     COMPLEX,
     INTEGERS,
@@ -21,6 +21,7 @@ from hloproof.models.interpreter.semantics.element_type import (
     UNSIGNED,
     highest,
     lowest,
+    rounded,
     width,
 )
 from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS
@@ -75,8 +76,31 @@ def converted_back(term: App, view: View) -> Term | None:
     if isinstance(inner, App) and inner.op == "convert":
         source = type_of(inner.args[0])
         if {source, term.type} <= FLOATS and inner.type in NUMBERS and not holds_all(inner.type, source):
+            if is_lost(inner.type, view(inner.args[0])):
+                return None
             return inner.args[0] if source == term.type else App("convert", term.type, inner.args)
     return None
+
+
+def is_lost(type_: str, given: Term) -> bool:
+    """Whether a term that is made of constants may be none of the numbers that it is rounded to in this type: it becomes
+    zero, or an infinity, for all inputs. Of what is not written as a constant, but computed of some, it is said too."""
+    number = value_of(given)
+    if isinstance(number, int | float) and isfinite(number):
+        return not is_near(type_, Fraction(number))
+    return follows_from_constants(given)
+
+
+def is_near(type_: str, number: Fraction) -> bool:
+    """Whether the type holds a number next to this one: not zero, nor infinite, nor one of the few that it has where
+    numbers are too small for it."""
+    try:
+        held = rounded(type_, float(number))
+    except OverflowError:
+        return False
+    if not isinstance(held, float) or not isfinite(held):
+        return False
+    return abs(Fraction(held) - number) <= abs(number) * Fraction(2) ** (1 - SIGNIFICANT.get(type_, 2000))
 
 
 def power_of_two_divisor(term: App, view: View) -> Term | None:

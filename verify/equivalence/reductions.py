@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import prod
 from typing import Final
 
-from hloproof.equivalence.computed_identities import holds_all
+from hloproof.equivalence.computed_identities import holds_all, is_lost
 from hloproof.equivalence.constants_alone import factors
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Node
@@ -117,7 +117,11 @@ def rounded_factors(rules: Rules, fold: Fold) -> None:
     # more.
     if fold.head[1]:
         rules.use("the precision of a contraction left out", "rounding", (fold,))
-    if not all(type_of(b) == fold.type or holds_all(fold.type, type_of(b)) for b in fold.bodies):
+    narrowed = [b for b in fold.bodies if type_of(b) != fold.type and not holds_all(fold.type, type_of(b))]
+    for body in narrowed:
+        if is_lost(fold.type, rules.terms.settle(body, frozenset())):
+            raise Denied("a constant in a type that does not hold it")
+    if narrowed:
         rules.use("factors rounded to the type of the sum", "rounding", (fold,))
 
 
