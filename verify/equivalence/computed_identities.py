@@ -83,8 +83,8 @@ def converted_back(term: App, view: View) -> Term | None:
 
 
 def is_lost(type_: str, given: Term) -> bool:
-    """Whether a term that is made of constants may be none of the numbers that it is rounded to in this type: it becomes
-    zero, or an infinity, for all inputs. Of what is not written as a constant, but computed of some, it is said too."""
+    """Whether a constant becomes zero in this type, or an infinity, for all inputs. Said too of what is computed of
+    constants, as it may."""
     number = value_of(given)
     if isinstance(number, int | float) and isfinite(number):
         return not is_near(type_, Fraction(number))

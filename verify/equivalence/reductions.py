@@ -119,7 +119,7 @@ def rounded_factors(rules: Rules, fold: Fold) -> None:
         rules.use("the precision of a contraction left out", "rounding", (fold,))
     narrowed = [b for b in fold.bodies if type_of(b) != fold.type and not holds_all(fold.type, type_of(b))]
     for body in narrowed:
-        if is_lost(fold.type, rules.terms.settle(body, frozenset())):
+        if is_lost(fold.type, rules.terms.settle(body, ())):
             raise Denied("a constant in a type that does not hold it")
     if narrowed:
         rules.use("factors rounded to the type of the sum", "rounding", (fold,))
