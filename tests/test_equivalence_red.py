@@ -74,7 +74,7 @@ def decayed(kind: str, factor: str) -> str:
 
 
 def scaled_through(narrow: str, constant: str) -> str:
-    """A parameter times a constant of f32 that goes through a narrow type and back; or stays, where that is f32."""
+    """A parameter times a constant of f32 that goes through a narrow type and back."""
     return one(
         "f32[4]",
         f"c = f32[] constant({constant})",
@@ -85,18 +85,28 @@ def scaled_through(narrow: str, constant: str) -> str:
     )
 
 
-def plus_through(narrow: str, *factors: str) -> str:
-    """The sum of a parameter and itself times a product of constants of f32, in steps, through a narrow type."""
+def array_through(narrow: str) -> str:
+    """A parameter times an array of constants that are too small for most narrow types."""
+    return one(
+        "f32[2]",
+        "c = f32[2] constant({1e-9, 2e-9})",
+        f"n = {narrow}[2] convert(c)",
+        "w = f32[2] convert(n)",
+        "ROOT r = f32[2] multiply(p, w)",
+    )
+
+
+def summed_in(kind: str) -> str:
+    """A parameter times a sum of products of constants, which is added up in a type."""
     return entry(
         "x = f32[] parameter(0)",
-        f"c = f32[] constant({factors[0]})",
-        f"d = f32[] constant({factors[1]})",
-        "e = f32[] multiply(c, d)",
-        f"n = {narrow}[] convert(e)",
-        "w = f32[] convert(n)",
-        "m = f32[] multiply(x, w)",
-        "y = f32[] parameter(1)",
-        "ROOT r = f32[] add(y, m)",
+        "c = f16[2] constant({1e-5, 2e-5})",
+        "d = f16[2] constant({1e-5, 1e-5})",
+        f"u = {kind}[2] convert(c)",
+        f"v = {kind}[2] convert(d)",
+        f"s = {kind}[] dot(u, v), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}",
+        "w = f32[] convert(s)",
+        "ROOT r = f32[] multiply(x, w)",
     )
 
 
@@ -344,14 +354,11 @@ PAIRS = {
     **{
         f"a constant that {narrow} loses, {way}": (*pair[:: 1 if way == "there" else -1], "rounding")
         for narrow, number in (("f8e4m3fn", "1e-5"), ("f8e5m2", "1e-7"), ("f8e5m2", "1e6"), ("f4e2m1fn", "0.1"))
-        for pair in [(scaled_through(narrow, number), scaled_through("f32", number))]
+        for pair in [(scaled_through(narrow, number), against("f32", "multiply", number))]
         for way in ("there", "back")
     },
-    "a product of constants that f16 loses": (
-        plus_through("f16", "1e-5", "1e-6"),
-        plus_through("f32", "1e-5", "1e-6"),
-        "rounding",
-    ),
+    "an array of constants that f16 loses": (array_through("f16"), array_through("f32"), "rounding"),
+    "a sum of constants that f16 loses": (summed_in("f16"), summed_in("f32"), "rounding"),
     "factors that the type of the sum loses": (*contracted("1e-10"), "rounding"),
     "two steps of bf16": (weighted("bf16", "0.5", "3"), weighted("bf16", "0.5078125", "3"), "rounding"),
     "two steps of f16": (weighted("f16", "0.5", "3"), weighted("f16", "0.5009765625", "3"), "rounding"),
@@ -441,7 +448,11 @@ SOUND = {
         one("f4e2m1fn[4]", "ROOT r = f4e2m1fn[4] copy(p)"),
         "exact",
     ),
-    "a constant that f8e4m3fn rounds": (scaled_through("f8e4m3fn", "1.1"), scaled_through("f32", "1.1"), "rounding"),
+    "a constant that f8e4m3fn rounds": (
+        scaled_through("f8e4m3fn", "1.1"),
+        against("f32", "multiply", "1.1"),
+        "rounding",
+    ),
     "factors that f16 holds": (*contracted("0.5"), "rounding"),
     "a part that is as much in one step": (decayed("f32", "0.1"), against("f32", "multiply", "0.9"), "rounding"),
     "a reciprocal that bf16 rounds": (

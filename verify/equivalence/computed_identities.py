@@ -84,7 +84,9 @@ def converted_back(term: App, view: View) -> Term | None:
 
 def is_lost(type_: str, given: Term) -> bool:
     """Whether a constant becomes zero in this type, or an infinity, for all inputs. Said too of what is computed of
-    constants, as it may."""
+    constants, and of elements of arrays of them, as they may."""
+    if holds_all(type_, type_of(given)):
+        return False
     number = value_of(given)
     if isinstance(number, int | float) and isfinite(number):
         return not is_near(type_, Fraction(number))
@@ -93,14 +95,21 @@ def is_lost(type_: str, given: Term) -> bool:
 
 def is_near(type_: str, number: Fraction) -> bool:
     """Whether the type holds a number next to this one: not zero, nor infinite, nor one of the few that it has where
-    numbers are too small for it."""
+    numbers are too small for it. Of types that stand in no table only the number itself is next to it."""
+    held = held_number(type_, number)
+    if held is None or type_ not in SIGNIFICANT:
+        return held == number
+    return abs(Fraction(held) - number) <= abs(number) * Fraction(2) ** (1 - SIGNIFICANT[type_])
+
+
+def held_number(type_: str, number: Fraction) -> float | None:
+    """The number of the type that is next to it; None where that is infinite."""
     try:
-        held = rounded(type_, float(number))
+        near = float(number)
     except OverflowError:
-        return False
-    if not isinstance(held, float) or not isfinite(held):
-        return False
-    return abs(Fraction(held) - number) <= abs(number) * Fraction(2) ** (1 - SIGNIFICANT.get(type_, 2000))
+        return None
+    found = rounded(type_, near)
+    return found if isinstance(found, float) and isfinite(found) else None
 
 
 def power_of_two_divisor(term: App, view: View) -> Term | None:

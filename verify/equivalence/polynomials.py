@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import Final
 
-from hloproof.equivalence.computed_identities import is_near
+from hloproof.equivalence.computed_identities import is_lost
 from hloproof.equivalence.patterns import View
 from hloproof.equivalence.terms import App, Num, Term, follows_from_constants, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
@@ -170,7 +170,7 @@ class Polynomials:
                 return self.power(of[0], Fraction(float(value_of(self.view(head.args[1])) or 0)))
             case _:
                 # A constant that the type takes for zero, or for an infinity, is not rounded but lost.
-                if of[0].keys() == {()} and not is_near(head.type, of[0][()]):
+                if is_lost(head.type, self.view(head.args[0])):
                     return self.single(head)
                 self.seen.add("rounding")
                 self.passed.add(type_of(head.args[0]))

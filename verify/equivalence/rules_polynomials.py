@@ -11,13 +11,13 @@ from math import isfinite, prod
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Tier
-from hloproof.equivalence.computed_identities import SIGNIFICANT
+from hloproof.equivalence.computed_identities import SIGNIFICANT, held_number, is_near
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.kernel import Denied, Rules, with_side
 from hloproof.equivalence.polynomials import Polynomial, Polynomials, TooManyMonomials, equal_integers, plus, product
 from hloproof.equivalence.reductions import as_sum, combiner, fold_of, is_neutral, neutral_reduce
 from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value, type_of, value_of, variables_of
-from hloproof.models.interpreter.semantics.element_type import INTEGERS, rounded, to_bits, width
+from hloproof.models.interpreter.semantics.element_type import INTEGERS, to_bits, width
 from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS
 
 
@@ -119,11 +119,11 @@ def _rounded_otherwise(type_: str, one: Fraction, other: Fraction) -> bool:
     written, and of one of these and its reciprocal the other may have been rounded; else a difference is one."""
     if one == other:
         return True
-    held = [_held(type_, c) for c in (one, other)]
+    held = [held_number(type_, c) for c in (one, other)]
     if None in held or one.denominator == other.denominator == 1 or one * other < 0:
         return False
     exact = [Fraction(h or 0) == c for h, c in zip(held, (one, other), strict=True)]
-    divides = [c != 0 and 1 / c == Fraction(_held(type_, 1 / c) or 0) for c in (one, other)]
+    divides = [c != 0 and 1 / c == Fraction(held_number(type_, 1 / c) or 0) for c in (one, other)]
     if all(exact) or all(divides):
         return False
     written = sum(e or d for e, d in zip(exact, divides, strict=True))
@@ -131,16 +131,6 @@ def _rounded_otherwise(type_: str, one: Fraction, other: Fraction) -> bool:
     # Of numbers that are too small for the type many have one neighbour.
     close = abs(one - other) <= (steps + 1) * Fraction(2) ** (1 - SIGNIFICANT[type_]) * max(abs(one), abs(other))
     return close and abs(to_bits(type_, held[0]) - to_bits(type_, held[1])) <= steps
-
-
-def _held(type_: str, coefficient: Fraction) -> float | None:
-    """The number of the type that is next to it; None where that is infinite."""
-    try:
-        number = float(coefficient)
-    except OverflowError:
-        return None
-    found = rounded(type_, number)
-    return found if isinstance(found, float) and isfinite(found) else None
 
 
 def polynomials(
@@ -275,9 +265,7 @@ def _coefficient(rules: Rules, type_: str, number: Fraction) -> Term:
     if not isinstance(held, int | float) or not isfinite(held):
         raise Denied("a constant beyond the type")
     if held != number:
-        if SIGNIFICANT.get(type_, 0) < 8 or abs(Fraction(held) - number) > abs(number) * Fraction(2) ** (
-            1 - SIGNIFICANT[type_]
-        ):
+        if SIGNIFICANT.get(type_, 0) < 8 or not is_near(type_, number):
             raise Denied("a constant that the type does not hold")
         rules.use("constants rounded otherwise", "rounding", (out,))
     return out

@@ -35,6 +35,7 @@ from hloproof.equivalence.terms import (
     Fold,
     Term,
     TermSubstitution,
+    follows_from_constants,
     from_value,
     type_of,
     value_of,
@@ -155,6 +156,8 @@ def widened(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     term: Term = Fold(fold.head, "f32", fold.place, fold.sizes, bodies, fold.sides)
     rules.use("contraction in f32", "rounding", (fold, term))
     if kept:
+        if follows_from_constants(fold):
+            raise Denied("constants in a type that may not hold their sum")
         rules.use("convert there and back", "rounding", (fold, term))
     else:
         term = App("convert", fold.type, (term,))
