@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import resource
 import signal
 import sys
@@ -16,7 +17,7 @@ import pytest
 
 from hloproof.cli import COMMANDS, run
 from hloproof.commands import limits
-from hloproof.processes.alarm import at_most, at_most_more
+from hloproof.processes.alarm import AGAIN, at_most, at_most_more
 from hloproof.results.verdict import Exit
 
 SLOW_MAP = "(d0) -> (" + " + ".join(f"(d0 floordiv {k}) * {k}" for k in range(2, 900)) + "), domain: d0 in [0, 9999]"
@@ -179,6 +180,27 @@ def test_the_alarm_of_somebody_else_rings_as_it_would(every: float) -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def test_an_alarm_that_rings_while_memory_is_collected_is_told_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is raised in a callback of the collector is lost, with a warning; Hypothesis has one."""
+    lost: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+
+    def takes_long(phase: str, info: dict[str, int]) -> None:
+        end = time.monotonic() + 0.05
+        while time.monotonic() < end:
+            pass
+
+    gc.callbacks.append(takes_long)
+    try:
+        with pytest.raises(LookupError), at_most(0.02, _late("late")):
+            gc.collect()
+            time.sleep(AGAIN / 2)
+            raise AssertionError("it rang only once")
+    finally:
+        gc.callbacks.remove(takes_long)
+    assert not lost
 
 
 def test_what_passes_over_the_first_interruption_meets_the_next(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import mmap
 import resource
 import signal
@@ -15,7 +16,7 @@ from typing import Any, Final
 AGAIN: Final = 0.5
 """Seconds until it is raised once more: what is interrupted may take the first for an error of its own."""
 _SOON: Final = 0.001
-"""Seconds until an alarm rings whose time came while one inside of it was entered or left."""
+"""Seconds until an alarm rings whose time came while one inside of it was entered or left, or memory was collected."""
 _EARLY: Final = 0.001
 """Seconds by which two clocks may differ."""
 
@@ -44,7 +45,12 @@ class _Alarm(AbstractContextManager[None]):
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         at = frame
+        collecting = {getattr(callback, "__code__", None) for callback in gc.callbacks}
         while at is not None:
+            # What is raised in these is lost, with a warning.
+            if at.f_code in collecting:
+                signal.setitimer(signal.ITIMER_REAL, _SOON, AGAIN)
+                return
             if at.f_code in _SILENT and at.f_locals.get("self") is self:
                 self._missed = True
                 return
