@@ -76,6 +76,43 @@ def test_the_part_of_a_tuple_is_named() -> None:
     assert where_a_number_is_lost(first, second, 5.0).startswith("element [0] of result 1 is 0 before")
 
 
+def through(kind: str, *lines: str) -> tuple[str, str]:
+    """What these make of `x`, called `p`, through a type and back, and as it is."""
+    given = ("x = f32[4] parameter(0)", *lines)
+    back = (f"n = {kind}[4] convert(p)", "ROOT r = f32[4] convert(n)")
+    return entry(*given, *back), entry(*given, "ROOT r = f32[4] copy(p)")
+
+
+LOW = ("c = f32[] constant(1e-5)", "low = f32[4] broadcast(c), dimensions={}")
+HIGH = ("d = f32[] constant(2e-5)", "high = f32[4] broadcast(d), dimensions={}")
+LOST_IN_THE_RESULT = {
+    "one of two constants": (*LOW, *HIGH, "q = pred[4] parameter(1)", "p = f32[4] select(q, low, high)"),
+    "a number between two": ("c = f32[] constant(1e-5)", "d = f32[] constant(2e-5)", "p = f32[4] clamp(c, x, d)"),
+    "a constant beside what is nothing": (*LOW, "y = f32[4] subtract(x, x)", "p = f32[4] add(y, low)"),
+    "a small share": (*LOW, "y = f32[4] tanh(x)", "p = f32[4] multiply(y, low)"),
+}
+
+
+@pytest.mark.parametrize("what", LOST_IN_THE_RESULT)
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_is_zero_in_one_module_alone_is_unknown(what: str, turned: bool) -> None:
+    """f8e4m3fn holds nothing between 0 and 2^-10, f16 does."""
+    for kind, verdict in (("f8e4m3fn", "unknown"), ("f16", "proved")):
+        texts = through(kind, *LOST_IN_THE_RESULT[what])
+        before, after = map(parse_module, texts[::-1] if turned else texts)
+        assert decide(before, after, "rounding", 5.0).verdict == "proved"
+        answer = compare(before, after, "rounding")
+        assert answer.verdict == verdict
+        assert ("element [0] is zero in one of the two alone" in answer.reason) == (verdict == "unknown")
+
+
+def test_what_rounding_makes_zero_for_some_inputs_is_proved() -> None:
+    """0.5 * 2^-9 is a tie in f8e4m3fn, and taken for zero; 1 * 2^-9 is not."""
+    lines = "c = f32[] constant(0.001953125)", "low = f32[4] broadcast(c), dimensions={}"
+    before, after = map(parse_module, through("f8e4m3fn", *lines, "p = f32[4] multiply(x, low)"))
+    assert compare(before, after, "rounding").verdict == "proved"
+
+
 def test_what_cannot_be_run_in_the_time_says_nothing() -> None:
     before, after = map(parse_module, LOST)
     assert where_a_number_is_lost(before, after, -1.0) == ""

@@ -2,12 +2,15 @@
 
 Identities of the weaker tiers hold of real numbers, under conditions that are read off terms. A number that does not
 fit into its type, or is divided by and should not be, is where such a condition forgets something; where constants
-alone are to blame it shows for nearly all inputs. The run shares no code with the prover.
+alone are to blame it shows for nearly all inputs. A number that its type takes for zero shows where it comes out: one
+element is zero in one module and not in the other, whatever the inputs. The run shares no code with the prover.
 """
 
 from __future__ import annotations
 
 from cmath import isfinite
+from collections.abc import Hashable
+from dataclasses import dataclass, field
 from itertools import product
 from time import monotonic
 from typing import Final
@@ -25,6 +28,7 @@ from hloproof.models.interpreter.semantics.element_type import COMPLEX
 from hloproof.models.interpreter.semantics.small_float import FLOATS
 from hloproof.models.interpreter.value import BadArgument, Value
 
+_Pairs = list[tuple[Leaf, Leaf]]
 _SMALL: Final = (
     Choice("zeros", (0.0,), "small"),
     Choice("small", (-1.0, -0.5, 0.5, 1.0), "small"),
@@ -32,6 +36,10 @@ _SMALL: Final = (
 )
 """Zero, and numbers that are neither large nor near it: what is computed from others may end in an infinity."""
 _SEEDS: Final = 2
+_OFTEN: Final = 3
+"""Inputs for which an element has to be zero in one module alone."""
+_BOTH: Final = 255
+"""Said in place of their number where an element is zero in neither module, for some inputs."""
 _FILLED_PER_SECOND: Final = 2e6
 """How many elements of inputs are made up and read in a second, roughly: enough to leave undone what has no time."""
 _NOT_RUN = (
@@ -40,17 +48,19 @@ _NOT_RUN = (
 
 
 def where_a_number_is_lost(before: Module, after: Module, seconds: float) -> str:
-    """A sentence on an element that is a number before and none after, for some small inputs; empty where there is none
-    among those tried, or where the two cannot be run in the time. What has no value before may be anything after. Both
-    have the same parameters and results, and are for the same number of devices."""
+    """A sentence on an element that is a number before and none after, for some small inputs, or zero in one of the two
+    alone, for all of them that do not make it zero in both. Empty where there is none among those tried, or where the
+    two cannot be run in the time. What has no value before may be anything after. Both have the same parameters and
+    results, and are for the same number of devices."""
     deadline = monotonic() + seconds
+    zeros = _Zeros()
     modules = desugar(before), desugar(after)
     devices = Devices(*(max(1, n) for n in device_counts(before)))
     for choice, seed in product(_SMALL, range(_SEEDS)):
         for in_parts in (True, False):
             left = deadline - monotonic()
             if left <= 0:
-                return ""
+                return zeros.told()
             observed = Observed()
             try:
                 most = min(MOST_ELEMENTS, int(left * _FILLED_PER_SECOND))
@@ -61,23 +71,53 @@ def where_a_number_is_lost(before: Module, after: Module, seconds: float) -> str
                     inputs = [machines[0].read_inputs(one) for one in given]
                     machines[1].compact = machines[0].compact
                     results: list[list[Value]] = [m.run(inputs) for m in machines]
-                    found = "" if observed.bits_of_nan else _lost(*leaves_of(results))
+                    pairs = [] if observed.bits_of_nan else _of_floats(*leaves_of(results))
             except _NOT_RUN:
                 continue
-            if found:
+            if found := _lost(pairs):
                 return found
+            zeros.count(pairs)
             break
-    return ""
+    return zeros.told()
 
 
-def _lost(before: list[Leaf], after: list[Leaf]) -> str:
-    for ours, theirs in zip(before, after, strict=True):
-        if ours.array.element_type not in FLOATS | COMPLEX:
-            continue
+def _of_floats(before: list[Leaf], after: list[Leaf]) -> _Pairs:
+    return [(b, a) for b, a in zip(before, after, strict=True) if b.array.element_type in FLOATS | COMPLEX]
+
+
+def _lost(pairs: _Pairs) -> str:
+    for ours, theirs in pairs:
         for k, (b, a) in enumerate(zip(ours.array.data, theirs.array.data, strict=True)):
             if isfinite(b) and not isfinite(a):
-                where = f"element {list(ours.index(k))}"
-                if ours.position:
-                    where += f" of result {'.'.join(map(str, ours.position))}"
-                return f"{where} is {b:.9g} before and {a:.9g} after for some small inputs"
+                return f"{_element(ours, k)} is {b:.9g} before and {a:.9g} after for some small inputs"
     return ""
+
+
+@dataclass
+class _Zeros:
+    """Elements that are zero in one module alone, over several inputs."""
+
+    counts: dict[Hashable, tuple[Leaf, bytearray]] = field(default_factory=dict)
+    """Of the elements of each array: for how many inputs, or `_BOTH`."""
+
+    def count(self, pairs: _Pairs) -> None:
+        for n, (ours, theirs) in enumerate(pairs):
+            key = n, ours.array.sizes, tuple(map(tuple, ours.firsts))
+            _, counts = self.counts.setdefault(key, (ours, bytearray(len(ours.array.data))))
+            for k, (b, a) in enumerate(zip(ours.array.data, theirs.array.data, strict=True)):
+                if b and a:
+                    counts[k] = _BOTH
+                elif (b or a) and counts[k] != _BOTH:
+                    counts[k] += 1
+
+    def told(self) -> str:
+        for leaf, counts in self.counts.values():
+            for k, n in enumerate(counts):
+                if _OFTEN <= n < _BOTH:
+                    return f"{_element(leaf, k)} is zero in one of the two alone for all small inputs tried"
+        return ""
+
+
+def _element(leaf: Leaf, k: int) -> str:
+    where = f"element {list(leaf.index(k))}"
+    return f"{where} of result {'.'.join(map(str, leaf.position))}" if leaf.position else where
