@@ -192,3 +192,60 @@ def test_what_the_server_cannot_take_is_told(given: dict[str, object]) -> None:
     text = "HloModule m\nENTRY e {\n p = f32[4] parameter(0)\n ROOT r = f32[4] negate(p)\n}"
     with pytest.raises(BadParameters):
         METHODS["analyze"].run(hlo=text, instruction="r", **given)
+
+
+SLICED = """HloModule m
+
+f {
+  p = f32[16,128]{0,1} parameter(0)
+  i = s32[] parameter(1)
+  r = f32[2048]{0} reshape(p)
+  c = s32[] constant(128)
+  k = s32[] multiply(i, c)
+  ROOT d = f32[128]{0} dynamic-slice(r, START), dynamic_slice_sizes={128}
+}
+
+ENTRY e {
+  p = f32[16,128]{0,1} parameter(0)
+  i = s32[] parameter(1)
+  ROOT z = f32[128]{0} fusion(p, i), kind=kLoop, calls=f
+}
+"""
+PADDED = """HloModule m
+
+f {
+  x = f32[64]{0} parameter(0)
+  i = s32[] parameter(1)
+  a = f32[4]{0} slice(x), slice={[8:12]}
+  z = f32[] constant(0)
+  p = f32[12]{0} pad(a, z), padding=4_4
+  ze = s32[] constant(0)
+  k = s32[] multiply(i, ze)
+  ROOT r = f32[4]{0} dynamic-slice(p, START), dynamic_slice_sizes={4}
+}
+
+ENTRY e {
+  x = f32[64]{0} parameter(0)
+  i = s32[] parameter(1)
+  ROOT q = f32[4]{0} fusion(x, i), kind=kLoop, calls=f
+}
+"""
+
+
+def analyzed(text: str, **more: object) -> str:
+    return "\n".join(line for one in analyze(parse_module(text), **more) for line in as_lines(one))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("start", "verdict"), [("k", "unknown"), ("i", "proved")])
+def test_no_distance_is_ruled_out_by_a_start_that_may_not_be(start: str, verdict: str) -> None:
+    """At multiples of 128 neighbours are 16 apart, at other starts they are not."""
+    told = analyzed(SLICED.replace("START", start))
+    assert f"along dimension 0: no constant distance ({verdict})" in told
+
+
+@pytest.mark.parametrize(
+    ("start", "words"), [("k", "tile (enclosing, proved)"), ("i", "tile (smallest enclosing, proved)")]
+)
+def test_no_tile_is_the_smallest_by_a_start_that_may_not_be(start: str, words: str) -> None:
+    """At 0 nothing is read but padding."""
+    assert words in analyzed(PADDED.replace("START", start), tile=(2,))

@@ -29,6 +29,7 @@ MODULES: dict[str, dict[str, str]] = {
     "loop_start_in_flight": {"hazard-output": "refuted"},
     "loop_start_of_a_compiled_module": {"hazard-overwrite": "refuted"},
     "loop_start_of_a_compiled_module.sound": {},
+    "loop_that_exchanges_two": {},
     "loop_that_leaves_one_value": {},
     "negative_operand": {"async-alias": "refuted"},
     "operands_of_another_shape": {"async-shape": "refuted"},

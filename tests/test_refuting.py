@@ -492,7 +492,51 @@ def received_twice(at_once: bool, sources: tuple[int, int] = (0, 2)) -> str:
     return text.replace("HloModule m", "HloModule m, replica_count=3")
 
 
+def applied(function: str, last: str, given: str = "x, y") -> str:
+    """What a function makes of two parameters, one element after the other."""
+    return module(
+        "x = s32[4] parameter(0)",
+        "y = s32[4] parameter(1)",
+        f"m = s32[4] map({given}), dimensions={{0}}, to_apply=f",
+        "c = s32[] constant(-1)",
+        "k = s32[4] broadcast(c), dimensions={}",
+        f"r = s32[4] {last}",
+        called=f"f {{\n{function}}}\n",
+    )
+
+
+def less(first: int, second: int, more: str = "", root: str = "s") -> str:
+    lines = f" a = s32[] parameter({first})\n b = s32[] parameter({second})\n s = s32[] subtract(a, b)\n{more}"
+    return lines.replace(f" {root} = ", f" ROOT {root} = ")
+
+
+def turned_bits(constant: int, last: int) -> str:
+    """x with the bits of a constant turned in a function, and those of another outside."""
+    function = f" a = s32[] parameter(0)\n c = s32[] constant({constant})\n ROOT s = s32[] xor(a, c)\n"
+    return applied(function, "xor(m, k)", "x").replace("constant(-1)", f"constant({last})")
+
+
+TURNED = " t = s32[] subtract(b, a)\n"
+
+
+def padded_size(counted: bool) -> str:
+    """The size of what is padded, of which nothing is there."""
+    return module(
+        "p = f32[4] parameter(0)",
+        "n = s32[] constant(0)",
+        "d = f32[<=4] set-dimension-size(p, n), dimensions={0}",
+        "z = f32[] constant(0)",
+        "q = f32[<=9] pad(d, z), padding=1_1_1",
+        "r = s32[] get-dimension-size(q), dimensions={0}" if counted else "r = s32[] constant(2)",
+    )
+
+
 ONE_MODULE = {
+    "constants in what is applied": (turned_bits(1, 3), turned_bits(2, 0)),
+    # not(x) is -x - 1
+    "parameters in what is applied": (applied(less(0, 1), "not(m)"), applied(less(1, 0), "add(m, k)")),
+    "roots in what is applied": (applied(less(0, 1, TURNED), "not(m)"), applied(less(0, 1, TURNED, "t"), "add(m, k)")),
+    "the size of nothing, padded inside": (padded_size(True), padded_size(False)),
     "branches that have the same names": (
         by_branches("add(x, y)", "copy(a)", "negate(m)"),
         by_branches("add(x, y)", "negate(a)", "copy(m)"),

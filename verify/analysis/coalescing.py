@@ -123,7 +123,8 @@ def stride_along(m: IndexingMap, position: Expr, i: int, size: int, how: How = H
         return undecided
     # In a block of any size some of these neighbours lie, so that no distance is left that nobody has seen.
     none_left = tried.issuperset(_candidates(seen)) and gcd(*(at + 1 for at, _ in seen)) == 1
-    if not none_left or (data and not any_contents(m)):
+    # Neighbours were found by what is read at run time, which may be none that can be.
+    if not none_left or not any_contents(m):
         return Stride(i, size, None, 1, "unknown", (), data)
     return Stride(i, size, None, 1, "proved", (), data)
 

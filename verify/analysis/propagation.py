@@ -18,6 +18,7 @@ from typing import Final
 
 from hloproof.analysis.neighbours import stays
 from hloproof.analysis.progressions import Progression, divided, folded, remainders, summed, times
+from hloproof.analysis.requests import any_contents
 from hloproof.claims.statements.elimination import Membership, solve, unmentioned
 from hloproof.engines.door import HOW, How, prove_one
 from hloproof.logic.evaluate import TooManySteps, holds
@@ -328,6 +329,8 @@ class _Inside:
         """Some tile reads the first and the last value: proved by two of its places."""
         if found.size == 1:
             return True
+        if not any_contents(self.m):  # the places may be found by values that nobody can read
+            return False
         again: dict[str, Expr] = {n: Var(f"{n}_b") for n in self.inner}
         variables = (*self.outer.items(), *self.inner.items(), *((f"{n}_b", i) for n, i in self.inner.items()))
         last = substitute(placed, again)

@@ -13,7 +13,7 @@ from typing import Final
 from hloproof.equivalence.answer import Tier
 from hloproof.equivalence.foldable import only_bits_tell
 from hloproof.equivalence.patterns import View
-from hloproof.equivalence.terms import App, Term, follows_from_constants, from_value, is_static, type_of, value_of
+from hloproof.equivalence.terms import App, Term, from_value, is_static, may_be_flushed, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import (
     COMPLEX,
     INTEGERS,
@@ -24,7 +24,7 @@ from hloproof.models.interpreter.semantics.element_type import (
     rounded,
     width,
 )
-from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS
+from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS, SMALL
 
 SIGNIFICANT: Final = {
     "f64": 53, "f32": 24, "bf16": 8, "f16": 11, "f8e5m2": 3, "f8e4m3": 4, "f8e3m4": 5, "f8e4m3fn": 4,
@@ -76,21 +76,8 @@ def converted_back(term: App, view: View) -> Term | None:
     if isinstance(inner, App) and inner.op == "convert":
         source = type_of(inner.args[0])
         if {source, term.type} <= FLOATS and inner.type in NUMBERS and not holds_all(inner.type, source):
-            if is_lost(inner.type, view(inner.args[0])):
-                return None
             return inner.args[0] if source == term.type else App("convert", term.type, inner.args)
     return None
-
-
-def is_lost(type_: str, given: Term) -> bool:
-    """Whether a constant becomes zero in this type, or an infinity, for all inputs. Said too of what is computed of
-    constants, and of elements of arrays of them, as they may."""
-    if holds_all(type_, type_of(given)):
-        return False
-    number = value_of(given)
-    if isinstance(number, int | float) and isfinite(number):
-        return not is_near(type_, Fraction(number))
-    return follows_from_constants(given)
 
 
 def is_near(type_: str, number: Fraction) -> bool:
@@ -110,6 +97,13 @@ def held_number(type_: str, number: Fraction) -> float | None:
         return None
     found = rounded(type_, near)
     return found if isinstance(found, float) and isfinite(found) else None
+
+
+def smallest_normal(type_: str) -> float:
+    """The smallest number above zero from which on the type has all of its digits."""
+    if type_ in SMALL:
+        return 2.0 ** (1 - SMALL[type_].bias)
+    return float(2.0 ** (2 - (1 << (EXPONENT[type_] - 1))))
 
 
 def power_of_two_divisor(term: App, view: View) -> Term | None:
@@ -348,14 +342,15 @@ SPECIAL: Final[dict[str, tuple[Tier, Callable[[App, View], Term | None]]]] = {
 
 
 def has_no_reciprocal(type_: str, divisor: Term) -> bool:
-    """Whether a constant's reciprocal, rounded to the type, is 0 or no number: then it says nothing of the constant."""
+    """Whether a constant has no reciprocal that the type holds a number next to: what it holds says nothing of the
+    constant."""
     number = value_of(divisor)
     if not isinstance(number, int | float):
         return False
     if not number or not isfinite(number):
         return True
-    reciprocal = value_of(from_value(type_, 1 / float(number)))
-    return not isinstance(reciprocal, int | float) or not reciprocal or not isfinite(reciprocal)
+    reciprocal = 1 / Fraction(number)
+    return not is_near(type_, reciprocal) or may_be_flushed(type_, held_number(type_, reciprocal))
 
 
 def is_rounded_reciprocal(type_: str, divisor: Term) -> bool:

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hloproof.equivalence.answer import TIERS, Tier
-from hloproof.equivalence.constants_alone import ConstantsAlone
+from hloproof.equivalence.constant_parts import ConstantParts
+from hloproof.equivalence.constants_alone import ConstantsAlone, factors
 from hloproof.equivalence.definedness import Definedness
 from hloproof.equivalence.goals import Goal, Terms
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.indices import variable
-from hloproof.equivalence.terms import Elem, Term
+from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term, type_of
 from hloproof.models.interpreter.semantics.element_type import COMPLEX
 from hloproof.models.interpreter.semantics.small_float import FLOATS
 
@@ -46,8 +47,9 @@ class Rules:
     obligations: dict[object, bool] = field(default_factory=dict)
     """What the engines were asked, and whether they proved it."""
     definedness: Definedness = field(default_factory=Definedness)
+    parts: ConstantParts = field(default_factory=ConstantParts)
     numbers: dict[Term, bool] = field(default_factory=dict)
-    """Of which terms it is known whether what constants alone compute in them are numbers."""
+    """Of which terms it is known whether what constants alone compute in them are numbers, and none is lost."""
     owed_exactly: bool = False
     """Whether the goal to which a step is being applied is owed bit for bit."""
 
@@ -80,7 +82,7 @@ class Rules:
 
     def use(self, name: str, tier: Tier, terms: Iterable[Term]) -> None:
         """Something of the tier is used on the terms: all that it takes apart, and all that it makes. Denied where it
-        is weaker than exact and constants alone may compute in them what is no number."""
+        is weaker than exact and constants alone may compute in them what is no number, or what their types lose."""
         # Denied here and not noted for later: a step of a weaker tier that is applied and only counted would let the
         # certificate of an exact proof hold it.
         if TIERS.index(tier) > TIERS.index("exact" if self.owed_exactly else self.tier):
@@ -89,11 +91,37 @@ class Rules:
             raise Denied("what is computed from constants alone may be no number")
         self.used[name] = tier
 
+    def keep(self, tier: Tier, terms: Iterable[Term]) -> None:
+        """The same of terms that owe no numbers, as those on the left: denied where constants alone may compute in them
+        what their types lose."""
+        if tier != "exact" and any(map(self._is_lost, terms)):
+            raise Denied("what is computed from constants alone may be lost")
+
     def _are_numbers(self, term: Term) -> bool:
         if term not in self.numbers:
             alone = ConstantsAlone(lambda part: self.terms.settle(part, ()), self.definedness)
-            self.numbers[term] = alone.are_numbers(self.terms.opened(term, _APART))
+            self.numbers[term] = alone.are_numbers(self.terms.opened(term, _APART)) and not self._is_lost(term)
         return self.numbers[term]
+
+    def _is_lost(self, whole: Term) -> bool:
+        """Whether it may be in the term, and in what it is made of by operations that are not closed."""
+        stack, seen = [self.terms.opened(whole, _APART)], set[Term]()
+        while stack:
+            term = stack.pop()
+            if term in seen:
+                continue
+            seen.add(term)
+            # As it is written: brought to its head, what is lost is a number as any other.
+            if type_of(term) in FLOATS | COMPLEX and self.parts.loses(term):
+                return True
+            match self.terms.settle(term, ()) if isinstance(term, Elem) else term:
+                case App(args=args):
+                    stack += args
+                case Fold(bodies=bodies) as fold:
+                    stack += (factors(fold),) if fold.head[0] == "contract" else bodies
+                case Cond(_, then, other):
+                    stack += (then, other)
+        return False
 
 
 def equal_tensors(a: Node, b: Node) -> list[Goal]:

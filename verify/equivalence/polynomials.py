@@ -11,7 +11,6 @@ from fractions import Fraction
 from math import isfinite
 from typing import Final
 
-from hloproof.equivalence.computed_identities import is_lost
 from hloproof.equivalence.patterns import View
 from hloproof.equivalence.terms import App, Num, Term, follows_from_constants, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
@@ -62,6 +61,8 @@ class Polynomials:
     """Operations on constants alone that are written out, and sums over boxes that are, and those made of them."""
     everywhere: Callable[[Term], bool] = lambda _: False
     """Whether a term has a value for all values of the parameters."""
+    loses: Callable[[Term], bool] = lambda _: False
+    """Whether constants alone may be computed in a term that its type takes for zero, or an infinity."""
 
     def read(self, term: Term, depth: int = 1000) -> Polynomial:
         """Iterative, as sums may be long. Below `depth` operations everything is an atom."""
@@ -73,7 +74,7 @@ class Polynomials:
                 stack.pop()
                 continue
             head = self.view(top)
-            closed = self.may_be_no_number(head)
+            closed = self.may_be_no_number(head) or (type_of(head) in FLOATS and self.loses(head))
             operands = (
                 head.args
                 if isinstance(head, App) and self.is_arithmetic(head) and self.opens(head, left) and not closed
@@ -169,9 +170,6 @@ class Polynomials:
             case "power":
                 return self.power(of[0], Fraction(float(value_of(self.view(head.args[1])) or 0)))
             case _:
-                # A constant that the type takes for zero, or for an infinity, is not rounded but lost.
-                if is_lost(head.type, self.view(head.args[0])):
-                    return self.single(head)
                 self.seen.add("rounding")
                 self.passed.add(type_of(head.args[0]))
                 return of[0]

@@ -16,7 +16,17 @@ from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.kernel import Denied, Rules, with_side
 from hloproof.equivalence.polynomials import Polynomial, Polynomials, TooManyMonomials, equal_integers, plus, product
 from hloproof.equivalence.reductions import as_sum, combiner, fold_of, is_neutral, neutral_reduce
-from hloproof.equivalence.terms import App, Elem, Fold, Term, from_value, type_of, value_of, variables_of
+from hloproof.equivalence.terms import (
+    App,
+    Elem,
+    Fold,
+    Term,
+    from_value,
+    may_be_flushed,
+    type_of,
+    value_of,
+    variables_of,
+)
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, to_bits, width
 from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS
 
@@ -122,6 +132,8 @@ def _rounded_otherwise(type_: str, one: Fraction, other: Fraction) -> bool:
     held = [held_number(type_, c) for c in (one, other)]
     if None in held or one.denominator == other.denominator == 1 or one * other < 0:
         return False
+    if any(may_be_flushed(type_, h) for h in held):
+        return False
     exact = [Fraction(h or 0) == c for h, c in zip(held, (one, other), strict=True)]
     divides = [c != 0 and 1 / c == Fraction(held_number(type_, 1 / c) or 0) for c in (one, other)]
     if all(exact) or all(divides):
@@ -144,7 +156,7 @@ def polynomials(
     def sums(term: Term, found: Polynomials) -> Polynomial | None:
         return sum_of_monomials(rules, goal, term, found)
 
-    return Polynomials(view, through, sums, opening, everywhere=rules.definedness.everywhere)
+    return Polynomials(view, through, sums, opening, everywhere=rules.definedness.everywhere, loses=rules.parts.loses)
 
 
 def summand(rules: Rules, goal: Goal, head: Term) -> Term:
@@ -219,7 +231,9 @@ def linear(rules: Rules, goal: Goal, side: int, depth: int) -> list[Goal]:
     if fold.head[0] != "reduce" or combiner(fold) != "add" or fold.type not in FLOATS | INTEGERS:
         raise Denied("not a sum")
     neutral_reduce(rules, goal, fold)
-    found = Polynomials(lambda t: seen(rules, goal, t), everywhere=rules.definedness.everywhere)
+    found = Polynomials(
+        lambda t: seen(rules, goal, t), everywhere=rules.definedness.everywhere, loses=rules.parts.loses
+    )
     try:
         polynomial = found.read(fold.bodies[0], depth)
     except TooManyMonomials as error:

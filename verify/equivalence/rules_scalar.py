@@ -35,7 +35,6 @@ from hloproof.equivalence.terms import (
     Fold,
     Term,
     TermSubstitution,
-    follows_from_constants,
     from_value,
     type_of,
     value_of,
@@ -62,6 +61,7 @@ def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
     asked: list[Term] = [head, *args] if side == 1 else [found[0]]
     exempt = name == "reciprocal" and divides_beyond(args[1], lambda t: seen(rules, goal, t))
     rules.use(name, found[1], () if exempt else asked)
+    rules.keep(found[1], () if exempt else (head, found[0]))
     return [with_side(goal, side, found[0])]
 
 
@@ -156,8 +156,6 @@ def widened(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     term: Term = Fold(fold.head, "f32", fold.place, fold.sizes, bodies, fold.sides)
     rules.use("contraction in f32", "rounding", (fold, term))
     if kept:
-        if follows_from_constants(fold):
-            raise Denied("constants in a type that may not hold their sum")
         rules.use("convert there and back", "rounding", (fold, term))
     else:
         term = App("convert", fold.type, (term,))

@@ -1,0 +1,343 @@
+"""What follows from constants alone is not lost where a proof of the weaker tiers leaves a rounding out, regroups
+factors or chooses another type: not as elements of a tensor whose others are given either. Beside each pair stands the
+same one with a constant that every type in it holds."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+from math import isfinite, sqrt
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from red_pairs import ADD, entry, proved, unproved
+
+from hloproof.equivalence.computed_identities import smallest_normal
+from hloproof.equivalence.constant_parts import ConstantParts
+from hloproof.equivalence.graph import Graph, Node
+from hloproof.equivalence.terms import App, Elem, Term, from_pattern, value_of
+from hloproof.models.interpreter.semantics.element_type import rounded, to_bits
+
+ADD_F16 = ADD.replace("f32", "f16").replace("add {", "add_f16 {")
+LATER = "later { a = f32[] parameter(0)\n ROOT b = f32[] parameter(1)\n}\n"
+GIVEN = ("p = f32[2] parameter(0)", "c = f32[2] constant({C, C})")
+INTO = {
+    "concatenated": (*GIVEN, "v = f32[4] concatenate(c, p), dimensions={0}"),
+    "padded": ("p = f32[2] parameter(0)", "c = f32[] constant(C)", "v = f32[4] pad(p, c), padding=1_1"),
+    "where an index says": (
+        "p = f32[4] parameter(0)",
+        "c = f32[] constant(C)",
+        "b = f32[4] broadcast(c), dimensions={}",
+        "i = s32[4] iota(), iota_dimension=0",
+        "k = s32[] constant(2)",
+        "kb = s32[4] broadcast(k), dimensions={}",
+        "g = pred[4] compare(i, kb), direction=LT",
+        "v = f32[4] select(g, b, p)",
+    ),
+    "where an input says": (
+        "g = pred[4] parameter(0)",
+        "c = f32[] constant(C)",
+        "d = f32[4] constant({C, C, C, C})",
+        "b = f32[4] broadcast(c), dimensions={}",
+        "v = f32[4] select(g, b, d)",
+    ),
+    "written at a start": (
+        "p = f32[4] parameter(0)",
+        "n = s32[] parameter(1)",
+        "c = f32[2] constant({C, C})",
+        "v = f32[4] dynamic-update-slice(p, c, n)",
+    ),
+    "scattered": (
+        "p = f32[4] parameter(0)",
+        "c = f32[2] constant({C, C})",
+        "k = s32[2,1] constant({{0}, {1}})",
+        "v = f32[4] scatter(p, k, c), update_window_dims={}, inserted_window_dims={0}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=later",
+    ),
+    "looked up": (
+        "n = s32[] parameter(0)",
+        "c = f32[6] constant({C, C, C, C, C, C})",
+        "v = f32[4] dynamic-slice(c, n), dynamic_slice_sizes={4}",
+    ),
+    "between two bounds": ("p = f32[4] parameter(0)", "c = f32[] constant(C)", "v = f32[4] clamp(c, p, c)"),
+    "of a call": (*GIVEN, "u = f32[4] concatenate(c, p), dimensions={0}", "v = f32[4] call(u), to_apply=same"),
+}
+"""Arrays `v` some elements of which are a constant."""
+THROUGH = ("h = f16[4] convert(v)", "w = f32[4] convert(h)")
+USED = {
+    "added": "f32[4] add(V, V)",
+    "negated": "f32[4] negate(V)",
+    "summed": "f32[] reduce(V, z), dimensions={0}, to_apply=add",
+    "contracted": "f32[] dot(V, V), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+    "as it is": "f32[4] copy(V)",
+}
+CALLED = ADD + ADD_F16 + LATER + "same { a = f32[4] parameter(0)\n ROOT b = f32[4] copy(a)\n}\n"
+
+
+def in_half(into: str, used: str, constant: str) -> tuple[str, str]:
+    """The array is used as it is, and by way of f16."""
+    given = [line.replace("C", constant) for line in (*INTO[into], "z = f32[] constant(0)")]
+    last = f"ROOT r = {USED[used]}"
+    return (
+        entry(*given, last.replace("V", "v"), before=CALLED),
+        entry(*given, *THROUGH, last.replace("V", "w"), before=CALLED),
+    )
+
+
+@pytest.mark.parametrize("used", USED)
+@pytest.mark.parametrize("into", INTO)
+def test_a_constant_beside_what_is_given_is_not_lost_on_the_way(into: str, used: str) -> None:
+    straight, through = in_half(into, used, "1e-9")
+    unproved(straight, through, "rounding")
+    unproved(through, straight, "rounding")
+    unproved(*in_half(into, used, "1e6"), "rounding")
+    straight, through = in_half(into, used, "0.5")
+    proved(straight, through, "rounding")
+    proved(through, straight, "rounding")
+
+
+V: tuple[str, ...] = ("p = f32[2] parameter(0)", "v = f32[2] constant({C, 1})", "w = f32[2] constant({C, 2})")
+IOTA: tuple[str, ...] = ("p = f32[3] parameter(0)", "i = f32[3] iota(), iota_dimension=0", "c = f32[] constant(C)")
+IOTA += ("k = f32[3] broadcast(c), dimensions={}",)
+ROWS: tuple[str, ...] = (
+    "q = f16[1,2] parameter(0)",
+    "c = f16[1,2] constant({{C, C}})",
+    "m = f16[2,2] concatenate(c, q), dimensions={0}",
+)
+ROWS += ("o = f16[2] constant({C, C})",)
+DOT = "dot(m, o), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+LONG: tuple[str, ...] = (
+    "p = f32[3] parameter(0)",
+    "q = f32[2] parameter(1)",
+    "c = f32[] constant(C)",
+    "v = f32[3] pad(q, c), padding=1_0",
+)
+INNER = "lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+REGROUPED: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], str, str]] = {
+    "factors in another order": (
+        V,
+        ("a = f32[2] multiply(p, v)", "ROOT r = f32[2] multiply(a, w)"),
+        ("a = f32[2] multiply(v, w)", "ROOT r = f32[2] multiply(p, a)"),
+        "real",
+        "1e-30",
+    ),
+    "divided by a square": (
+        V,
+        ("s = f32[2] multiply(v, v)", "a = f32[2] divide(p, s)", "ROOT r = f32[2] multiply(a, v)"),
+        ("ROOT r = f32[2] divide(p, v)",),
+        "real",
+        "1e-30",
+    ),
+    "multiplied and divided": (
+        V,
+        ("a = f32[2] multiply(v, w)", "b = f32[2] divide(a, w)", "ROOT r = f32[2] add(p, b)"),
+        ("ROOT r = f32[2] add(p, v)",),
+        "real",
+        "1e-30",
+    ),
+    "an iota that is scaled": (
+        IOTA,
+        (
+            "a = f32[3] multiply(i, k)",
+            "b = f32[3] multiply(a, k)",
+            "d = f32[3] divide(b, k)",
+            "e = f32[3] divide(d, k)",
+            "ROOT r = f32[3] add(e, p)",
+        ),
+        ("ROOT r = f32[3] add(i, p)",),
+        "real",
+        "1e-30",
+    ),
+    "a table that is looked up": (
+        (
+            "p = f32[1] parameter(1)",
+            "n = s32[] parameter(0)",
+            "t = f32[4] constant({C, 2, C, 4})",
+            "d = f32[1] dynamic-slice(t, n), dynamic_slice_sizes={1}",
+        ),
+        ("a = f32[1] multiply(p, d)", "ROOT r = f32[1] multiply(a, d)"),
+        ("a = f32[1] multiply(d, d)", "ROOT r = f32[1] multiply(p, a)"),
+        "real",
+        "1e-30",
+    ),
+    "rows that f16 loses": (
+        ROWS,
+        (f"d = f16[2] {DOT}", "ROOT r = f32[2] convert(d)"),
+        (f"ROOT r = f32[2] {DOT}",),
+        "rounding",
+        "6e-5",
+    ),
+    "factors that the type of the sum loses": (
+        LONG,
+        (f"ROOT r = f16[] dot(p, v), {INNER}",),
+        (
+            "a = f16[3] convert(p)",
+            "b = f16[3] convert(v)",
+            "m = f16[3] multiply(a, b)",
+            "z = f16[] constant(0)",
+            "ROOT r = f16[] reduce(m, z), dimensions={0}, to_apply=add_f16",
+        ),
+        "rounding",
+        "1e-9",
+    ),
+    "factors that an algorithm loses": (
+        LONG,
+        (f"ROOT r = f32[] dot(p, v), {INNER}, algorithm=dot_f16_f16_f32",),
+        (f"ROOT r = f32[] dot(p, v), {INNER}",),
+        "rounding",
+        "1e-9",
+    ),
+    "a row of constants that is summed": (
+        (
+            "q = f32[1,2] parameter(0)",
+            "c = f32[1,2] constant({{C, C}})",
+            "m = f32[2,2] concatenate(c, q), dimensions={0}",
+            "z = f32[] constant(0)",
+        ),
+        (
+            "s = f32[2] reduce(m, z), dimensions={1}, to_apply=add",
+            "h = f16[2] convert(s)",
+            "ROOT r = f32[2] convert(h)",
+        ),
+        ("ROOT s = f32[2] reduce(m, z), dimensions={1}, to_apply=add",),
+        "rounding",
+        "1e-9",
+    ),
+    "an array by way of another type, to a third": (
+        ("c = f32[2] constant({C, C})",),
+        ("n = f16[2] convert(c)", "ROOT r = f64[2] convert(n)"),
+        ("ROOT r = f64[2] convert(c)",),
+        "rounding",
+        "1e-9",
+    ),
+}
+"""What both are given, one, the other, the tier, and a constant that is lost."""
+
+
+@pytest.mark.parametrize("what", REGROUPED)
+def test_a_product_of_constants_is_not_lost(what: str) -> None:
+    given, one, other, tier, lost = REGROUPED[what]
+    for constant, asked in ((lost, unproved), ("0.5", proved)):
+        pair = [entry(*(x.replace("C", constant) for x in (*given, *lines)), before=CALLED) for lines in (one, other)]
+        asked(pair[0], pair[1], tier)
+        asked(pair[1], pair[0], tier)
+
+
+@pytest.mark.parametrize("constant", ["inf", "nan"])
+def test_what_is_no_number_is_not_rounded(constant: str) -> None:
+    lines = ("p = f32[] parameter(0)", f"c = f32[] constant({constant})")
+    through = ("h = f16[] convert(c)", "w = f32[] convert(h)", "ROOT r = f32[] multiply(p, w)")
+    unproved(entry(*lines, "ROOT r = f32[] multiply(p, c)"), entry(*lines, *through), "rounding")
+
+
+def test_a_reciprocal_of_few_digits_is_none() -> None:
+    """1 / 64896 lies between two numbers of f16 that are further apart than numbers of its size mostly are."""
+    assert smallest_normal("f16") == 2.0**-14 > 1 / 64896
+
+    def text(op: str, constant: float) -> str:
+        lines = (f"c = f16[] constant({constant!r})", "b = f16[4] broadcast(c), dimensions={}")
+        return entry("p = f16[4] parameter(0)", *lines, f"ROOT r = f16[4] {op}(p, b)")
+
+    unproved(text("divide", 64896.0), text("multiply", 259 * 2.0**-24), "rounding")
+    proved(text("divide", 9.0), text("multiply", float(Fraction(rounded("f16", 1 / 9)))), "rounding")
+
+
+GRAPH = Graph()
+KINDS = ("f32", "f16", "bf16", "f8e4m3fn", "f8e5m2")
+
+
+def array(kind: str, numbers: tuple[float, ...]) -> Node:
+    bits = tuple(to_bits(kind, rounded(kind, n)) for n in numbers)
+    return GRAPH.node("constant", kind, (len(bits),), (), ("bits", bits))
+
+
+@st.composite
+def arrays(draw: st.DrawFn, kind: str) -> Node:
+    exponents = st.integers(-20, 8) | st.integers(-140, 30)
+    numbers = st.builds(lambda m, e: m * 2.0**e, st.sampled_from((0.0, 1.0, -1.0, 1.3, -1.7)), exponents)
+    held = numbers.filter(lambda n: isfinite(rounded(kind, n)))
+    return array(kind, tuple(draw(st.lists(held, min_size=1, max_size=3))))
+
+
+@st.composite
+def computations(draw: st.DrawFn, kind: str, depth: int) -> Term:
+    op = draw(st.sampled_from(("add", "subtract", "multiply", "divide", "negate", "abs", "maximum", "convert", "sqrt")))
+    if not depth:
+        return Elem(draw(arrays(kind)), ())
+    if op == "convert":
+        source = draw(st.sampled_from(KINDS))
+        return App("convert", kind, (draw(computations(source, depth - 1)),))
+    count = 1 if op in ("negate", "abs", "sqrt") else 2
+    return App(op, kind, tuple(draw(computations(kind, depth - 1)) for _ in range(count)))
+
+
+class Lost(Exception):
+    """A number became zero, or none, on the way."""
+
+
+EXACT: dict[str, Callable[..., Fraction]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "negate": operator.neg,
+    "abs": abs,
+    "maximum": max,
+    "convert": lambda x: x,
+    "sqrt": lambda x: Fraction(sqrt(x)),
+}
+
+
+def chosen(term: Term, picks: dict[Node, int]) -> Fraction:
+    """What the term is for one element of each array, rounded at each step. Raises Lost, and ValueError or
+    ZeroDivisionError where it is nothing."""
+    if isinstance(term, Elem):
+        value = value_of(from_pattern(term.node.type, term.node.key[1][picks[term.node]]))
+        assert isinstance(value, int | float)
+        return Fraction(value)
+    assert isinstance(term, App)
+    args: list[Fraction] = []
+    lost = None
+    for a in term.args:  # all of them: where one is nothing, it is no matter whether another is lost
+        try:
+            args.append(chosen(a, picks))
+        except Lost as error:
+            lost = error
+    if lost:
+        raise lost
+    exact = EXACT[term.op](*args)
+    found = rounded(term.type, float(exact))
+    if not isinstance(found, float) or not isfinite(found) or bool(found) != bool(exact):
+        raise Lost
+    return Fraction(found)
+
+
+def leaves(term: Term) -> list[Node]:
+    if isinstance(term, Elem):
+        return [term.node]
+    assert isinstance(term, App)
+    return [n for a in term.args for n in leaves(a)]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(KINDS).flatmap(lambda kind: computations(kind, 3)))
+def test_what_is_said_to_be_kept_is_kept(term: Term) -> None:
+    """For each choice of elements: nothing becomes zero, or no number, and the result lies within the bounds."""
+    found = ConstantParts().of(term)
+    nodes = list(dict.fromkeys(leaves(term)))
+    for picked in product(*(range(n.sizes[0]) for n in nodes)):
+        try:
+            value = chosen(term, dict(zip(nodes, picked, strict=True)))
+        except (ValueError, ZeroDivisionError):
+            continue
+        except Lost:
+            assert found is None or found.lost
+            continue
+        assert found is not None
+        # Roundings on the way are no part of the bounds.
+        if not found.lost:
+            assert not value or 2 * abs(value) >= found.least
+            assert 2 * min(found.lowest, 0) <= value <= 2 * max(found.highest, 0)

@@ -1,0 +1,77 @@
+"""A point refutes a map only where some contents of the arrays give it: two variables that read one element hold one
+value, however it is written where they read."""
+
+from __future__ import annotations
+
+import pytest
+from claimed_in_modules import checked
+
+from hloproof.claims.maps.defined import UndefinedMap
+from hloproof.claims.maps.rewrite import rewrite
+from hloproof.models.maps.text import parse_map
+
+ROW = "domain: d0 in [0, 2]"
+Q = f"{ROW}, q in [0, 3]"
+HERE = f"a; (d0) -> (d0), {ROW}"
+
+
+def read(one: str, other: str, result: str, more: str = "") -> str:
+    return (
+        f"(d0){{rt0, rt1}} -> ({result}), {ROW}, rt0 in [0, 3], rt1 in [0, 3]{more}\n"
+        f"runtime variables:\nrt0: {one}\nrt1: {other}"
+    )
+
+
+def of_device(device: str) -> str:
+    return f"{HERE}; replica id: (d0) -> ({device}), {ROW}"
+
+
+def of_read_device(device: str) -> str:
+    return f"a; (d0){{q}} -> (d0), {Q}; replica id: (d0){{q}} -> ({device}), {Q}; reading {{q = b; (d0) -> (), {ROW}}}"
+
+
+P = f"{ROW}, p in [0, 7]"
+OWN = f"a; (d0){{p}} -> (d0), {P}; replica id: (d0){{p}} -> (p), {P}; reading {{p = reader}}"
+DIVIDED = "10 floordiv rt0"
+POSITIVE = ", rt1 in [1, 3]"
+ONE_ELEMENT = {
+    "of one device": read(of_device("0"), of_device("d0 - d0"), DIVIDED, POSITIVE),
+    "of one device, where they are apart": read(of_device("0"), of_device("d0 - d0"), "10 floordiv (rt0 - rt1 + 1)"),
+    "of the own place, in words and not": read(OWN, HERE, DIVIDED, POSITIVE),
+    "of one device that is read": read(of_read_device("q"), of_read_device("q * 2 - q"), DIVIDED, POSITIVE),
+}
+TWO_ELEMENTS = {
+    "of two devices": read(of_device("0"), of_device("1"), DIVIDED, POSITIVE),
+    "of devices that are read": read(of_read_device("q"), of_read_device("3 - q"), DIVIDED, POSITIVE),
+}
+
+
+@pytest.mark.parametrize("text", ONE_ELEMENT.values(), ids=ONE_ELEMENT)
+def test_no_point_is_told_that_no_contents_give(text: str) -> None:
+    m = parse_map(text)
+    assert rewrite(m, m).verdict != "refuted"
+
+
+@pytest.mark.parametrize("text", TWO_ELEMENTS.values(), ids=TWO_ELEMENTS)
+def test_a_point_is_told_that_some_contents_give(text: str) -> None:
+    m = parse_map(text)
+    with pytest.raises(UndefinedMap, match="division by zero possible: rt0 is 0 at "):
+        rewrite(m, m)
+
+
+SUM = "x = s32[4] parameter(0)\ny = s32[4] parameter(1)\nROOT r = s32[4] add(x, y)"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "verdict"),
+    [("d0 floordiv (d0 + 1)", "0", "unknown"), ("d0", "3 - d0", "refuted"), ("d0, d0", "d0, d0", "refuted")],
+)
+def test_what_is_read_beside_an_operation_is_one_value_at_one_element(one: str, other: str, verdict: str) -> None:
+    row = "domain: d0 in [0, 3]"
+    found = checked(
+        SUM,
+        f"output-to-input 0 (d0){{rt0, rt1}} -> (d0 + rt0 - rt1), {row}, rt0 in [-9, 9], rt1 in [-9, 9]\n"
+        f"    runtime variables:\n    rt0: operand(1); (d0) -> ({one}), {row}\n"
+        f"    rt1: operand(1); (d0) -> ({other}), {row}",
+    )
+    assert found.verdict == verdict

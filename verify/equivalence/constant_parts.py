@@ -1,0 +1,311 @@
+"""Numbers that follow from constants alone, also as some elements of a tensor whose others are given: whether a type
+loses them.
+
+Trusted. Over real numbers nothing is lost; but a product of constants that is too small for its type is zero whatever
+the inputs are, and one that is too large is no number. So bounds are kept on the magnitudes of such numbers, as their
+types have them. Of those that nothing is known of any magnitude is possible, and what makes them smaller loses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import exp, inf, isfinite, prod, sqrt
+from typing import Final
+
+from hloproof.equivalence.computed_identities import SIGNIFICANT, held_number, holds_all, is_near, smallest_normal
+from hloproof.equivalence.elements import MOVEMENT
+from hloproof.equivalence.graph import Node
+from hloproof.equivalence.literals import literal_of
+from hloproof.equivalence.magnitudes import LARGEST_GIVEN
+from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, may_be_flushed, type_of, value_of
+from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, from_bits, highest, lowest
+from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS, largest
+
+
+@dataclass(frozen=True, slots=True)
+class Magnitude:
+    """Bounds on numbers: none but zero has a magnitude below `least`, which is infinite where all are zero; all are
+    from `lowest` to `highest`, both included. Or some are `lost`, and no more is said. There are none of a tensor where
+    no element follows from constants alone, or none that is a number."""
+
+    least: float
+    lowest: float
+    highest: float
+    lost: bool = False
+
+    @property
+    def most(self) -> float:
+        """The largest magnitude."""
+        return max(-self.lowest, self.highest)
+
+    @property
+    def one_sign(self) -> bool:
+        return self.lowest >= 0 or self.highest <= 0
+
+
+LOST: Final = Magnitude(0, 0, 0, True)
+_NEAREST: Final = 2.0**-66
+"""A number of f64 is not nearer to a zero of the sine or cosine than this, but to zero itself."""
+
+
+def joined(parts: Iterable[Magnitude | None]) -> Magnitude | None:
+    """The numbers of all of these."""
+    found = [p for p in parts if p is not None]
+    if not found or any(p.lost for p in found):
+        return LOST if found else None
+    return Magnitude(min(p.least for p in found), min(p.lowest for p in found), max(p.highest for p in found))
+
+
+def anything(type_: str) -> Magnitude:
+    """Numbers of the type of which nothing is known."""
+    if type_ in INTEGERS or type_ == "pred":
+        return Magnitude(1, *((0, 1) if type_ == "pred" else (float(lowest(type_)), float(highest(type_)))))
+    most = largest(type_) if type_ in NUMBERS else inf
+    return Magnitude(0, -most, most)
+
+
+def fitted(type_: str, part: Magnitude) -> Magnitude:
+    """These numbers, rounded to the type; lost where one has no number next to it there."""
+    if not part.most:
+        return part
+    if type_ not in NUMBERS or not isfinite(part.most) or held_number(type_, Fraction(part.most)) is None:
+        return LOST
+    if part.least == part.most:
+        kept = is_near(type_, Fraction(part.least)) and not may_be_flushed(type_, part.least)
+    else:
+        kept = part.least >= smallest_normal(type_)
+    return part if kept else LOST
+
+
+def after(op: str, type_: str, given: Sequence[Magnitude | None], types: Sequence[str]) -> Magnitude | None:
+    """What an operation makes of such numbers, where all that it is given are."""
+    if op in ("select", "clamp", "maximum", "minimum"):
+        return joined(p for p, t in zip(given, types, strict=True) if t == type_ or op != "select")
+    parts = [p for p in given if p is not None]
+    if len(parts) < len(given) or not parts:
+        return None
+    if any(p.lost for p in parts):
+        return LOST
+    if type_ not in FLOATS:
+        return anything(type_)
+    return _of_floats(op, type_, parts, types)
+
+
+def _of_floats(op: str, type_: str, parts: Sequence[Magnitude], types: Sequence[str]) -> Magnitude | None:
+    first = parts[0]
+    match op:
+        case "copy":
+            return first
+        case "negate":
+            return _turned(first)
+        case "abs":
+            return Magnitude(first.least, 0, first.most)
+        case "add":
+            return _sum(type_, first, parts[1])
+        case "subtract":
+            return _sum(type_, first, _turned(parts[1]))
+        case "multiply":
+            return fitted(type_, _product(first, parts[1]))
+        case "divide":
+            return _quotient(type_, first, parts[1])
+        case "convert":
+            return first if holds_all(type_, types[0]) else fitted(type_, first)
+        case "sqrt" if first.lowest >= 0:
+            return fitted(type_, Magnitude(_root(first.least), 0, _root(first.highest)))
+        case "rsqrt" if first.lowest >= 0 and first.most:
+            return _quotient(type_, Magnitude(1, 1, 1), Magnitude(_root(first.least), 0, _root(first.highest)))
+        case "exponential":
+            return fitted(type_, Magnitude(_power_of_e(first.lowest), 0, _power_of_e(first.highest)))
+        case "logistic":
+            return fitted(type_, Magnitude(_power_of_e(min(0.0, first.lowest)) / 2, 0, 1))
+        case "tanh" | "erf":
+            return Magnitude(min(first.least, 1.0) / 2, -1, 1)
+        case "sine" | "cosine":
+            return Magnitude(min(first.least / 2, _NEAREST) if op == "sine" else _NEAREST, -1, 1)
+        case "sign":
+            return Magnitude(1, -1, 1)
+        case "floor" | "ceil" | "round-nearest-afz" | "round-nearest-even":
+            return Magnitude(1, first.lowest - 1, first.highest + 1)
+    return anything(type_)
+
+
+def _turned(part: Magnitude) -> Magnitude:
+    return Magnitude(part.least, -part.highest, -part.lowest)
+
+
+def _sum(type_: str, a: Magnitude, b: Magnitude, count: int = 1) -> Magnitude:
+    """a and `count` numbers of b. What two numbers cancel to is a multiple of the last digit of the smaller one."""
+    least = min(a.least, b.least)
+    same = (a.lowest >= 0 and b.lowest >= 0) or (a.highest <= 0 and b.highest <= 0)
+    if not same and (inf not in (a.least, b.least) or count > 1) and least < inf:
+        least = least * 2.0 ** (1 - SIGNIFICANT[type_]) if type_ in SIGNIFICANT else 0.0
+    # What is rounded grows by no more than twice what is added to it.
+    grown = 2 * count if count > 1 else 1
+    found = Magnitude(least, a.lowest + grown * min(b.lowest, 0.0), a.highest + grown * max(b.highest, 0.0))
+    too_large = type_ not in NUMBERS or not isfinite(found.most) or held_number(type_, Fraction(found.most)) is None
+    return LOST if too_large else found
+
+
+def _product(a: Magnitude, b: Magnitude) -> Magnitude:
+    if inf in (a.least, b.least):
+        return Magnitude(inf, 0, 0)
+    corners = [x * y for x in (a.lowest, a.highest) for y in (b.lowest, b.highest)]
+    return Magnitude(a.least * b.least, min(corners), max(corners)) if all(map(isfinite, corners)) else LOST
+
+
+def _quotient(type_: str, a: Magnitude, b: Magnitude) -> Magnitude | None:
+    if not b.most:
+        return None  # divided by zero it is no number
+    if not a.most:
+        return a
+    if not b.least or not a.least:
+        return LOST
+    most = a.most / b.least
+    one_sign = a.one_sign and b.one_sign
+    positive = (a.lowest >= 0) == (b.lowest >= 0)
+    bounds = (0.0 if one_sign and positive else -most, 0.0 if one_sign and not positive else most)
+    return fitted(type_, Magnitude(a.least / b.most, *bounds))
+
+
+def _root(number: float) -> float:
+    return sqrt(number) if isfinite(number) else number
+
+
+def _power_of_e(number: float) -> float:
+    try:
+        return exp(number)
+    except OverflowError:
+        return inf
+
+
+@dataclass
+class ConstantParts:
+    """Remembers the bounds of tensors."""
+
+    known: dict[Node, Magnitude | None] = field(default_factory=dict)
+    terms: dict[Term, Magnitude | None] = field(default_factory=dict)
+
+    def loses(self, term: Term) -> bool:
+        """Whether some number that follows from constants alone may be lost in the computation of the term."""
+        found = self.of(term)
+        return found is not None and found.lost
+
+    def of(self, term: Term) -> Magnitude | None:
+        """The numbers that the term may be, where it follows from constants alone."""
+        if term not in self.terms:
+            self.terms[term] = self._of_term(term)
+        return self.terms[term]
+
+    def _of_term(self, term: Term) -> Magnitude | None:
+        match term:
+            case Num(type_, form):
+                least = 1.0 if form.lo <= 0 <= form.hi else float(min(abs(form.lo), abs(form.hi)))
+                return Magnitude(inf if form.lo == form.hi == 0 else least, float(form.lo), float(form.hi))
+            case Lit():
+                return _numbers([value_of(term)], term.type)
+            case Elem(node, _):
+                return self._of_node(node)
+            case App(op, type_, args):
+                return after(op, type_, [self.of(a) for a in args], [type_of(a) for a in args])
+            case Cond(_, then, other):
+                return joined((self.of(then), self.of(other)))
+            case Fold(head, type_, _, sizes, bodies, sides):
+                if head[0] == "contract":
+                    given = [self._converted(self.of(b), type_of(b), type_) for b in bodies]
+                    return self._summed(type_, after("multiply", type_, given, [type_, type_]), None, prod(sizes))
+                if head[0] != "reduce" or len(bodies) != 1:
+                    return None
+                return self._folded(head[1], type_, self.of(bodies[0]), self.of(sides[0]), prod(sizes))
+
+    def _of_node(self, root: Node) -> Magnitude | None:
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            waiting = [o for o in (*node.operands, *node.bodies) if o not in self.known]
+            if waiting and node not in self.known:
+                stack.extend(waiting)
+                continue
+            stack.pop()
+            if node not in self.known:
+                self.known[node] = self._made(node)
+        return self.known[root]
+
+    def _made(self, node: Node) -> Magnitude | None:
+        given, types = [self.known[o] for o in node.operands], [o.type for o in node.operands]
+        alike = [p for p, t in zip(given, types, strict=True) if t == node.type]
+        match node.head:
+            case "constant":
+                bits = literal_of(node.key, 1)
+                known = None if bits is None else [from_bits(node.type, b) for b in set(bits)]
+                return anything(node.type) if known is None else _numbers(known, node.type)
+            case "iota":
+                last = float(max(node.sizes, default=1) - 1)
+                return fitted(node.type, Magnitude(1, 0, last)) if node.type in FLOATS else Magnitude(1, 0, last)
+            case "parameter" | "free" | "bound":
+                return None
+            case "reduce" | "reduce-window" if len(node.operands) == 2:
+                body = given[0] if node.head == "reduce" else joined(given)
+                count = prod(node.operands[0].sizes)
+                return self._folded(node.bodies, node.type, body, given[1], count)
+            case "dot" | "convolution":
+                factors = [self._converted(p, t, node.type) for p, t in zip(given, types, strict=True)]
+                product = after("multiply", node.type, factors[:2], [node.type] * 2)
+                return self._summed(node.type, product, None, prod(node.operands[0].sizes))
+            case "scatter" if len(node.operands) == 3:
+                written = joined((given[0], given[2]))
+                count = prod(node.operands[2].sizes)
+                return joined((written, self._folded(node.bodies, node.type, given[2], given[0], count)))
+            case "conditional" | "map" | "sort" | "output":
+                inside = [self.known[b] for b in node.bodies if b.type == node.type]
+                return self._unknown(node) or joined((*alike, *inside))
+            case "bitcast-convert" | "bitcast":
+                return joined(alike) if types[0] == node.type else self._unknown(node)
+            case _ if node.head in MOVEMENT or (node.head in LARGEST_GIVEN and node.head not in ("abs", "negate")):
+                return joined(alike)
+            case _ if node.bodies or node.type in COMPLEX:
+                return self._unknown(node)
+        return after(node.head, node.type, given, types)
+
+    def _unknown(self, node: Node) -> Magnitude | None:
+        return anything(node.type) if node.of_constants else None
+
+    def _converted(self, part: Magnitude | None, source: str, type_: str) -> Magnitude | None:
+        return part if source == type_ else after("convert", type_, [part], [source])
+
+    def _summed(self, type_: str, body: Magnitude | None, start: Magnitude | None, count: int) -> Magnitude | None:
+        """The sum of so many of these, and of what it begins with where there is that."""
+        if body is None or body.lost or type_ not in FLOATS:
+            return body
+        if start is not None and start.lost:
+            return LOST
+        return _sum(type_, start or Magnitude(inf, 0, 0), body, max(count, 1))
+
+    def _folded(
+        self, functions: tuple[Node, ...], type_: str, body: Magnitude | None, start: Magnitude | None, count: int
+    ) -> Magnitude | None:
+        """What is folded of such numbers, where that from which it begins is one as well."""
+        if body is None or start is None:
+            return None
+        op = functions[0].head if len(functions) == 1 else ""
+        bare = bool(op) and {o.head for o in functions[0].operands} <= {"bound"}
+        if body.lost or start.lost:
+            return LOST
+        if bare and op in ("maximum", "minimum", "bound", "and", "or"):
+            return joined((body, start))
+        if bare and op == "add":
+            return self._summed(type_, body, start, count)
+        if bare and op == "multiply" and count == 1 and type_ in FLOATS:
+            return fitted(type_, _product(body, start))
+        return anything(type_)
+
+
+def _numbers(values: Iterable[object], type_: str) -> Magnitude | None:
+    """Bounds on those that are numbers."""
+    found = [float(v) for v in values if isinstance(v, int | float) and isfinite(v)]
+    if type_ in COMPLEX:
+        return anything(type_)
+    if not found:
+        return None
+    return Magnitude(min((abs(v) for v in found if v), default=inf), min(found), max(found))
