@@ -15,10 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from red_pairs import ADD, entry, proved, unproved
 
-from hloproof.equivalence.computed_identities import smallest_normal
+from hloproof.equivalence.computed_identities import has_no_reciprocal, smallest_normal
 from hloproof.equivalence.constant_parts import ConstantParts
 from hloproof.equivalence.graph import Graph, Node
-from hloproof.equivalence.terms import App, Elem, Term, from_pattern, value_of
+from hloproof.equivalence.literals import PARSED
+from hloproof.equivalence.terms import App, Elem, Term, from_pattern, from_value, value_of
 from hloproof.models.interpreter.semantics.element_type import rounded, to_bits
 
 ADD_F16 = ADD.replace("f32", "f16").replace("add {", "add_f16 {")
@@ -63,6 +64,16 @@ INTO = {
         "v = f32[4] dynamic-slice(c, n), dynamic_slice_sizes={4}",
     ),
     "between two bounds": ("p = f32[4] parameter(0)", "c = f32[] constant(C)", "v = f32[4] clamp(c, p, c)"),
+    "sorted": (
+        *GIVEN,
+        "u = f32[4] concatenate(c, p), dimensions={0}",
+        "v = f32[4] sort(u), dimensions={0}, to_apply=less",
+    ),
+    "of a branch": (
+        "p = f32[4] parameter(0)",
+        "n = s32[] parameter(1)",
+        "v = f32[4] conditional(n, p, p), branch_computations={same, branch}",
+    ),
     "of a call": (*GIVEN, "u = f32[4] concatenate(c, p), dimensions={0}", "v = f32[4] call(u), to_apply=same"),
 }
 """Arrays `v` some elements of which are a constant."""
@@ -74,16 +85,24 @@ USED = {
     "contracted": "f32[] dot(V, V), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
     "as it is": "f32[4] copy(V)",
 }
-CALLED = ADD + ADD_F16 + LATER + "same { a = f32[4] parameter(0)\n ROOT b = f32[4] copy(a)\n}\n"
+LESS = "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = pred[] compare(a, b), direction=LT\n}\n"
+BRANCH = (
+    "branch { a = f32[4] parameter(0)\n c = f32[] constant(CONSTANT)\n ROOT b = f32[4] broadcast(c), dimensions={}\n}\n"
+)
+SQUARE = "square { a = f32[] parameter(0)\n ROOT b = f32[] multiply(a, a)\n}\n"
+CALLED = (
+    ADD + ADD_F16 + LATER + LESS + BRANCH + SQUARE + "same { a = f32[4] parameter(0)\n ROOT b = f32[4] copy(a)\n}\n"
+)
 
 
 def in_half(into: str, used: str, constant: str) -> tuple[str, str]:
     """The array is used as it is, and by way of f16."""
+    called = CALLED.replace("CONSTANT", constant)
     given = [line.replace("C", constant) for line in (*INTO[into], "z = f32[] constant(0)")]
     last = f"ROOT r = {USED[used]}"
     return (
-        entry(*given, last.replace("V", "v"), before=CALLED),
-        entry(*given, *THROUGH, last.replace("V", "w"), before=CALLED),
+        entry(*given, last.replace("V", "v"), before=called),
+        entry(*given, *THROUGH, last.replace("V", "w"), before=called),
     )
 
 
@@ -219,11 +238,56 @@ REGROUPED: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], st
 
 @pytest.mark.parametrize("what", REGROUPED)
 def test_a_product_of_constants_is_not_lost(what: str) -> None:
+    called = CALLED.replace("CONSTANT", "1")
     given, one, other, tier, lost = REGROUPED[what]
     for constant, asked in ((lost, unproved), ("0.5", proved)):
-        pair = [entry(*(x.replace("C", constant) for x in (*given, *lines)), before=CALLED) for lines in (one, other)]
+        pair = [entry(*(x.replace("C", constant) for x in (*given, *lines)), before=called) for lines in (one, other)]
         asked(pair[0], pair[1], tier)
         asked(pair[1], pair[0], tier)
+
+
+MADE_SMALLER = {
+    "by a function": ("u = f32[4] map(v), dimensions={0}, to_apply=square", "2e-4"),
+    "by complex numbers": ("a = c64[4] complex(v, v)", "b = c64[4] multiply(a, a)", "u = f32[4] imag(b)", "2e-4"),
+    "by a sum of windows": (
+        "z = f32[] constant(0)",
+        "a = f32[4] multiply(v, v)",
+        "u = f32[4] reduce-window(a, z), window={size=1}, to_apply=add",
+        "2e-4",
+    ),
+    "from bits": ("b = u32[4] bitcast-convert(v)", "h = u32[4] multiply(b, b)", "u = f32[4] bitcast-convert(h)", "0.5"),
+    "by a branch": (
+        "n = s32[] parameter(1)",
+        "u = f32[4] conditional(n, v, v), branch_computations={squares, squares}",
+        "2e-4",
+    ),
+}
+SQUARES = "squares { a = f32[4] parameter(0)\n ROOT b = f32[4] multiply(a, a)\n}\n"
+
+
+@pytest.mark.parametrize("what", MADE_SMALLER)
+def test_what_is_made_of_constants_by_what_is_not_known_may_be_lost(what: str) -> None:
+    """2e-4 is a number of f16, its square is none."""
+    *lines, constant = MADE_SMALLER[what]
+    given = [line.replace("C", constant) for line in (*INTO["concatenated"], *lines)]
+    through = "h16 = f16[4] convert(u)", "w = f32[4] convert(h16)"
+    called = CALLED.replace("CONSTANT", "1") + SQUARES
+    straight = entry(*given, "ROOT r = f32[4] add(u, u)", before=called)
+    unproved(straight, entry(*given, *through, "ROOT r = f32[4] add(w, w)", before=called), "rounding")
+
+
+def test_of_large_arrays_nothing_is_known() -> None:
+    """Their numbers are not looked at."""
+
+    def text(through: bool, kind: str = "f16") -> str:
+        numbers = ", ".join(("1e-9", "2e-9")[k % 2] for k in range(PARSED + 2))
+        size = f"[{PARSED + 2}]"
+        lines = (f"p = f32{size} parameter(0)", f"c = f32{size} constant({{{numbers}}})")
+        back = (f"h = {kind}{size} convert(c)", f"w = f32{size} convert(h)")
+        last = f"ROOT r = f32{size} multiply(p, {'w' if through else 'c'})"
+        return entry(*lines, *(back if through else ()), last)
+
+    unproved(text(False), text(True), "rounding")
 
 
 @pytest.mark.parametrize("constant", ["inf", "nan"])
@@ -242,6 +306,9 @@ def test_a_reciprocal_of_few_digits_is_none() -> None:
         return entry("p = f16[4] parameter(0)", *lines, f"ROOT r = f16[4] {op}(p, b)")
 
     unproved(text("divide", 64896.0), text("multiply", 259 * 2.0**-24), "rounding")
+    numbers = {"f16": (64896.0, 9.0), "bf16": (3.002e38, 9.0)}
+    for kind, (none, some) in numbers.items():
+        assert has_no_reciprocal(kind, from_value(kind, none)) and not has_no_reciprocal(kind, from_value(kind, some))
     proved(text("divide", 9.0), text("multiply", float(Fraction(rounded("f16", 1 / 9)))), "rounding")
 
 

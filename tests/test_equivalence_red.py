@@ -362,6 +362,11 @@ PAIRS = {
     "factors that the type of the sum loses": (*contracted("1e-10"), "rounding"),
     "two steps of bf16": (weighted("bf16", "0.5", "3"), weighted("bf16", "0.5078125", "3"), "rounding"),
     "two steps of f16": (weighted("f16", "0.5", "3"), weighted("f16", "0.5009765625", "3"), "rounding"),
+    "a rounded reciprocal that may be taken for zero": (
+        against("bf16", "divide", "3.002e+38"),
+        against("bf16", "multiply", "3.306e-39"),
+        "rounding",
+    ),
     "a reciprocal that may be taken for zero": (
         against("f32", "divide", "1.70141183e+38"),
         against("f32", "multiply", "5.87747175e-39"),

@@ -257,19 +257,20 @@ class ConstantParts:
                 written = joined((given[0], given[2]))
                 count = prod(node.operands[2].sizes)
                 return joined((written, self._folded(node.bodies, node.type, given[2], given[0], count)))
-            case "conditional" | "map" | "sort" | "output":
-                inside = [self.known[b] for b in node.bodies if b.type == node.type]
-                return self._unknown(node) or joined((*alike, *inside))
-            case "bitcast-convert" | "bitcast":
-                return joined(alike) if types[0] == node.type else self._unknown(node)
+            case "while" | "custom-call" | "output":  # what they hand on is not looked for
+                return anything(node.type) if node.of_constants else None
+            case "bitcast-convert" | "bitcast" if types[0] == node.type:
+                return given[0]
+            case "bitcast-convert" | "bitcast" | "map":
+                found = anything(node.type) if any(p is not None for p in given) else None
+                return found or joined(self.known[b] for b in node.bodies)
+            case "sort":
+                return joined(alike)
             case _ if node.head in MOVEMENT or (node.head in LARGEST_GIVEN and node.head not in ("abs", "negate")):
                 return joined(alike)
             case _ if node.bodies or node.type in COMPLEX:
-                return self._unknown(node)
+                return anything(node.type) if any(p is not None for p in given) else None
         return after(node.head, node.type, given, types)
-
-    def _unknown(self, node: Node) -> Magnitude | None:
-        return anything(node.type) if node.of_constants else None
 
     def _converted(self, part: Magnitude | None, source: str, type_: str) -> Magnitude | None:
         return part if source == type_ else after("convert", type_, [part], [source])
@@ -279,7 +280,7 @@ class ConstantParts:
         if body is None or body.lost or type_ not in FLOATS:
             return body
         if start is not None and start.lost:
-            return LOST
+            return start
         return _sum(type_, start or Magnitude(inf, 0, 0), body, max(count, 1))
 
     def _folded(
@@ -290,15 +291,13 @@ class ConstantParts:
             return None
         op = functions[0].head if len(functions) == 1 else ""
         bare = bool(op) and {o.head for o in functions[0].operands} <= {"bound"}
-        if body.lost or start.lost:
-            return LOST
         if bare and op in ("maximum", "minimum", "bound", "and", "or"):
             return joined((body, start))
         if bare and op == "add":
             return self._summed(type_, body, start, count)
         if bare and op == "multiply" and count == 1 and type_ in FLOATS:
             return fitted(type_, _product(body, start))
-        return anything(type_)
+        return joined((body, start, anything(type_)))
 
 
 def _numbers(values: Iterable[object], type_: str) -> Magnitude | None:

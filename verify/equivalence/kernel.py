@@ -104,7 +104,7 @@ class Rules:
         return self.numbers[term]
 
     def _is_lost(self, whole: Term) -> bool:
-        """Whether it may be in the term, and in what it is made of by operations that are not closed."""
+        """Whether it may be in the term, and in what it is written to be made of."""
         stack, seen = [self.terms.opened(whole, _APART)], set[Term]()
         while stack:
             term = stack.pop()
@@ -114,7 +114,7 @@ class Rules:
             # As it is written: brought to its head, what is lost is a number as any other.
             if type_of(term) in FLOATS | COMPLEX and self.parts.loses(term):
                 return True
-            match self.terms.settle(term, ()) if isinstance(term, Elem) else term:
+            match term:
                 case App(args=args):
                     stack += args
                 case Fold(bodies=bodies) as fold:
