@@ -87,12 +87,12 @@ def distributed(rules: Rules, goal: Goal, side: int) -> list[Goal]:
         start = rules.terms.settle(inner.sides[0], goal.facts)
         if inner.head[0] != "reduce" or combiner(inner) != "add" or not is_neutral("add", inner.type, start):
             continue
-        associates(rules, "add", outer.type, outer, inner)
         args = [*product.args]
         args[k] = inner.bodies[0]
         body = App("multiply", outer.type, tuple(args))
         sizes = outer.sizes + inner.sizes
         new = Fold(outer.head, outer.type, goal.next, sizes, (body,), outer.sides)
+        associates(rules, "add", outer.type, outer, inner, new)
         return [with_side(goal, side, new, goal.next + len(sizes))]
     raise Denied("no factor is a sum")
 
