@@ -105,6 +105,15 @@ def test_what_is_zero_in_one_module_alone_is_unknown(what: str, turned: bool) ->
         assert ("element [0] is zero in one of the two alone" in answer.reason) == (verdict == "unknown")
 
 
+def test_what_is_no_number_is_not_zero_in_the_other_alone() -> None:
+    """0 times an infinity may be anything, whatever the inputs are."""
+    lines = (*LOW, "y = f32[4] subtract(x, x)", "i = f32[] constant(inf)", "k = f32[4] broadcast(i), dimensions={}")
+    none = parse_module(entry("x = f32[4] parameter(0)", *lines, "ROOT r = f32[4] multiply(y, k)"))
+    zero = parse_module(entry("x = f32[4] parameter(0)", *lines, "ROOT r = f32[4] subtract(low, low)"))
+    assert where_a_number_is_lost(none, zero, 5.0) == ""
+    assert "zero before and nan after" in where_a_number_is_lost(zero, none, 5.0).replace(" 0 ", " zero ")
+
+
 def test_what_rounding_makes_zero_for_some_inputs_is_proved() -> None:
     """0.5 * 2^-9 is a tie in f8e4m3fn, and taken for zero; 1 * 2^-9 is not."""
     lines = "c = f32[] constant(0.001953125)", "low = f32[4] broadcast(c), dimensions={}"

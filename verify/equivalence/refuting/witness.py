@@ -107,7 +107,7 @@ class _Zeros:
             for k, (b, a) in enumerate(zip(ours.array.data, theirs.array.data, strict=True)):
                 if b and a:
                     counts[k] = _BOTH
-                elif (b or a) and counts[k] != _BOTH:
+                elif (b or a) and isfinite(b) and isfinite(a) and counts[k] != _BOTH:
                     counts[k] += 1
 
     def told(self) -> str:
