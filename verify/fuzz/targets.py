@@ -18,6 +18,7 @@ MODULES: Final[dict[str, str]] = {
     "async": "hloproof.fuzz.asynchronous.target_async",
     "modules": "hloproof.fuzz.modules.target_modules",
     "compositions": "hloproof.fuzz.modules.target_compositions",
+    "roundings": "hloproof.fuzz.roundings.target_roundings",
     "text": "hloproof.fuzz.modules.target_text",
     "xla": "hloproof.fuzz.modules.target_xla",
     "compiler": "hloproof.fuzz.compiler.target_compiler",
