@@ -89,9 +89,24 @@ LESS = "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = pred[]
 BRANCH = (
     "branch { a = f32[4] parameter(0)\n c = f32[] constant(CONSTANT)\n ROOT b = f32[4] broadcast(c), dimensions={}\n}\n"
 )
+BOTH = (
+    "both { a = f32[] parameter(0)\n i = s32[] parameter(1)\n b = f32[] parameter(2)\n j = s32[] parameter(3)\n"
+    " s = f32[] add(a, b)\n k = s32[] add(i, j)\n ROOT t = (f32[], s32[]) tuple(s, k)\n}\n"
+)
 SQUARE = "square { a = f32[] parameter(0)\n ROOT b = f32[] multiply(a, a)\n}\n"
+TIMES = ADD.replace("add {", "times {").replace("add(", "multiply(")
+LARGER = ADD.replace("add {", "larger {").replace("add(", "maximum(")
 CALLED = (
-    ADD + ADD_F16 + LATER + LESS + BRANCH + SQUARE + "same { a = f32[4] parameter(0)\n ROOT b = f32[4] copy(a)\n}\n"
+    TIMES
+    + LARGER
+    + ADD
+    + ADD_F16
+    + LATER
+    + LESS
+    + BRANCH
+    + SQUARE
+    + BOTH
+    + "same { a = f32[4] parameter(0)\n ROOT b = f32[4] copy(a)\n}\n"
 )
 
 
@@ -209,6 +224,57 @@ REGROUPED: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], st
         "rounding",
         "1e-9",
     ),
+    "products of rows, in two orders": (
+        (
+            "q = f32[1,2,2] parameter(0)",
+            "c = f32[1,2,2] constant({{{C, C}, {2, 2}}})",
+            "m = f32[2,2,2] concatenate(c, q), dimensions={0}",
+            "o = f32[] constant(1)",
+        ),
+        ("ROOT r = f32[2] reduce(m, o), dimensions={1,2}, to_apply=times",),
+        (
+            "a = f32[2,2] reduce(m, o), dimensions={1}, to_apply=times",
+            "ROOT r = f32[2] reduce(a, o), dimensions={1}, to_apply=times",
+        ),
+        "real",
+        "1e-25",
+    ),
+    "the largest of a row": (
+        (
+            "q = f32[1,2] parameter(0)",
+            "c = f32[1,2] constant({{C, C}})",
+            "m = f32[2,2] concatenate(c, q), dimensions={0}",
+            "i = f32[] constant(-inf)",
+        ),
+        (
+            "s = f32[2] reduce(m, i), dimensions={1}, to_apply=larger",
+            "h = f16[2] convert(s)",
+            "w = f32[2] convert(h)",
+            "ROOT r = f32[2] negate(w)",
+        ),
+        ("s = f32[2] reduce(m, i), dimensions={1}, to_apply=larger", "ROOT r = f32[2] negate(s)"),
+        "rounding",
+        "1e-9",
+    ),
+    "the largest of a window": (
+        (*GIVEN, "u = f32[4] concatenate(c, p), dimensions={0}", "i = f32[] constant(-inf)"),
+        (
+            "s = f32[4] reduce-window(u, i), window={size=2 pad=1_0}, to_apply=larger",
+            "h = f16[4] convert(s)",
+            "w = f32[4] convert(h)",
+            "ROOT r = f32[4] negate(w)",
+        ),
+        ("s = f32[4] reduce-window(u, i), window={size=2 pad=1_0}, to_apply=larger", "ROOT r = f32[4] negate(s)"),
+        "rounding",
+        "1e-9",
+    ),
+    "products that an algorithm loses": (
+        (*GIVEN, "u = f32[4] concatenate(c, p), dimensions={0}", "m = f32[4,1] reshape(u)"),
+        ("ROOT r = f32[4,4] dot(m, m), lhs_contracting_dims={1}, rhs_contracting_dims={1}, algorithm=dot_f16_f16_f16",),
+        ("ROOT r = f32[4,4] dot(m, m), lhs_contracting_dims={1}, rhs_contracting_dims={1}",),
+        "rounding",
+        "2e-4",
+    ),
     "a row of constants that is summed": (
         (
             "q = f32[1,2] parameter(0)",
@@ -249,6 +315,18 @@ def test_a_product_of_constants_is_not_lost(what: str) -> None:
 MADE_SMALLER = {
     "by a function": ("u = f32[4] map(v), dimensions={0}, to_apply=square", "2e-4"),
     "by complex numbers": ("a = c64[4] complex(v, v)", "b = c64[4] multiply(a, a)", "u = f32[4] imag(b)", "2e-4"),
+    "by a power": ("n = f32[4] constant({2, 2, 2, 2})", "u = f32[4] power(v, n)", "2e-4"),
+    "by an angle": ("l = f32[4] constant({5e4, 5e4, 5e4, 5e4})", "u = f32[4] atan2(v, l)", "0.5"),
+    "with its place": (
+        "i = s32[4] iota(), iota_dimension=0",
+        "z = f32[] constant(0)",
+        "k = s32[] constant(0)",
+        "a = f32[1,4] reshape(v)",
+        "b = s32[1,4] reshape(i)",
+        "t = (f32[4], s32[4]) reduce(a, b, z, k), dimensions={0}, to_apply=both",
+        "u = f32[4] get-tuple-element(t), index=0",
+        "1e-9",
+    ),
     "by a sum of windows": (
         "z = f32[] constant(0)",
         "a = f32[4] multiply(v, v)",

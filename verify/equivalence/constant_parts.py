@@ -15,7 +15,7 @@ from math import exp, inf, isfinite, prod, sqrt
 from typing import Final
 
 from hloproof.equivalence.computed_identities import SIGNIFICANT, held_number, holds_all, is_near, smallest_normal
-from hloproof.equivalence.elements import MOVEMENT
+from hloproof.equivalence.elements import FOLDS, MOVEMENT
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.literals import literal_of
 from hloproof.equivalence.magnitudes import LARGEST_GIVEN
@@ -28,7 +28,7 @@ from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS, l
 class Magnitude:
     """Bounds on numbers: none but zero has a magnitude below `least`, which is infinite where all are zero; all are
     from `lowest` to `highest`, both included. Or some are `lost`, and no more is said. There are none of a tensor where
-    no element follows from constants alone, or none that is a number."""
+    no element follows from constants alone."""
 
     least: float
     lowest: float
@@ -45,7 +45,11 @@ class Magnitude:
         return self.lowest >= 0 or self.highest <= 0
 
 
+NOTHING: Final = Magnitude(inf, 0, 0)
+"""What follows from constants alone and is no number, as an infinity, or no other number than zero."""
 LOST: Final = Magnitude(0, 0, 0, True)
+_COMPLEX_KEPT: Final = frozenset({"complex", "copy", "negate", "add", "subtract", "convert"})
+"""Operations on complex numbers that give no smaller ones, but where digits cancel."""
 _NEAREST: Final = 2.0**-66
 """A number of f64 is not nearer to a zero of the sine or cosine than this, but to zero itself."""
 
@@ -88,6 +92,8 @@ def after(op: str, type_: str, given: Sequence[Magnitude | None], types: Sequenc
         return None
     if any(p.lost for p in parts):
         return LOST
+    if type_ in COMPLEX and op not in _COMPLEX_KEPT:
+        return LOST
     if type_ not in FLOATS:
         return anything(type_)
     return _of_floats(op, type_, parts, types)
@@ -126,6 +132,10 @@ def _of_floats(op: str, type_: str, parts: Sequence[Magnitude], types: Sequence[
             return Magnitude(min(first.least / 2, _NEAREST) if op == "sine" else _NEAREST, -1, 1)
         case "sign":
             return Magnitude(1, -1, 1)
+        case "power" if parts[1].lowest == parts[1].highest:
+            return _raised(type_, first, parts[1].lowest)
+        case "power" | "atan2" | "reduce-precision":
+            return LOST
         case "floor" | "ceil" | "round-nearest-afz" | "round-nearest-even":
             return Magnitude(1, first.lowest - 1, first.highest + 1)
     return anything(type_)
@@ -155,9 +165,9 @@ def _product(a: Magnitude, b: Magnitude) -> Magnitude:
     return Magnitude(a.least * b.least, min(corners), max(corners)) if all(map(isfinite, corners)) else LOST
 
 
-def _quotient(type_: str, a: Magnitude, b: Magnitude) -> Magnitude | None:
+def _quotient(type_: str, a: Magnitude, b: Magnitude) -> Magnitude:
     if not b.most:
-        return None  # divided by zero it is no number
+        return NOTHING  # divided by zero it is no number
     if not a.most:
         return a
     if not b.least or not a.least:
@@ -167,6 +177,18 @@ def _quotient(type_: str, a: Magnitude, b: Magnitude) -> Magnitude | None:
     positive = (a.lowest >= 0) == (b.lowest >= 0)
     bounds = (0.0 if one_sign and positive else -most, 0.0 if one_sign and not positive else most)
     return fitted(type_, Magnitude(a.least / b.most, *bounds))
+
+
+def _raised(type_: str, part: Magnitude, exponent: float) -> Magnitude:
+    if not part.most:
+        return NOTHING
+    if not part.least:
+        return LOST
+    try:
+        ends = sorted((float(part.least**exponent), float(part.most**exponent)))
+    except OverflowError:
+        return LOST
+    return fitted(type_, Magnitude(ends[0], -ends[1] if part.lowest < 0 and exponent % 2 else 0, ends[1]))
 
 
 def _root(number: float) -> float:
@@ -257,6 +279,10 @@ class ConstantParts:
                 written = joined((given[0], given[2]))
                 count = prod(node.operands[2].sizes)
                 return joined((written, self._folded(node.bodies, node.type, given[2], given[0], count)))
+            case "output" if node.operands[0].head in ("sort", *FOLDS):
+                inner = [self.known[o] for o in node.operands[0].operands if o.type == node.type]
+                kept = joined(inner)
+                return kept if kept is None or node.operands[0].head == "sort" else joined((kept, anything(node.type)))
             case "while" | "custom-call" | "output":  # what they hand on is not looked for
                 return anything(node.type) if node.of_constants else None
             case "bitcast-convert" | "bitcast" if types[0] == node.type:
@@ -279,8 +305,6 @@ class ConstantParts:
         """The sum of so many of these, and of what it begins with where there is that."""
         if body is None or body.lost or type_ not in FLOATS:
             return body
-        if start is not None and start.lost:
-            return start
         return _sum(type_, start or Magnitude(inf, 0, 0), body, max(count, 1))
 
     def _folded(
@@ -289,15 +313,17 @@ class ConstantParts:
         """What is folded of such numbers, where that from which it begins is one as well."""
         if body is None or start is None:
             return None
+        if body.lost or start.lost:
+            return LOST
         op = functions[0].head if len(functions) == 1 else ""
         bare = bool(op) and {o.head for o in functions[0].operands} <= {"bound"}
         if bare and op in ("maximum", "minimum", "bound", "and", "or"):
             return joined((body, start))
         if bare and op == "add":
             return self._summed(type_, body, start, count)
-        if bare and op == "multiply" and count == 1 and type_ in FLOATS:
-            return fitted(type_, _product(body, start))
-        return joined((body, start, anything(type_)))
+        if bare and op == "multiply" and type_ in FLOATS:
+            return after("multiply", type_, [_raised(type_, body, count), start], [type_, type_])
+        return anything(type_)
 
 
 def _numbers(values: Iterable[object], type_: str) -> Magnitude | None:
@@ -306,5 +332,5 @@ def _numbers(values: Iterable[object], type_: str) -> Magnitude | None:
     if type_ in COMPLEX:
         return anything(type_)
     if not found:
-        return None
+        return NOTHING
     return Magnitude(min((abs(v) for v in found if v), default=inf), min(found), max(found))

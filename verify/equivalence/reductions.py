@@ -122,8 +122,9 @@ def rounded_factors(rules: Rules, fold: Fold) -> None:
     # The precision that a contraction asks for says how it may round, so leaving it out is a matter of rounding, no
     # more.
     if fold.head[1]:
-        for body in fold.bodies:
-            if any(rules.parts.loses(App("convert", t, (body,))) for t in _types_in(fold.head[1])):
+        for type_ in _types_in(fold.head[1]):
+            given = tuple(App("convert", type_, (body,)) for body in fold.bodies)
+            if any(map(rules.parts.loses, (*given, App("multiply", type_, given)))):
                 raise Denied("a constant that the algorithm of a contraction loses")
         rules.use("the precision of a contraction left out", "rounding", (fold,))
     narrowed = [b for b in fold.bodies if type_of(b) != fold.type and not holds_all(fold.type, type_of(b))]
