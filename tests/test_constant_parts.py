@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
-from math import isfinite, sqrt
+from math import cos, exp, isfinite, sin, sqrt, tanh
 
 import pytest
 from hypothesis import given, settings
@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 from red_pairs import ADD, entry, proved, unproved
 
 from hloproof.equivalence.computed_identities import has_no_reciprocal, smallest_normal
-from hloproof.equivalence.constant_parts import ConstantParts
+from hloproof.equivalence.constant_parts import ConstantParts, Magnitude
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.literals import PARSED
+from hloproof.equivalence.reading import GraphReader
 from hloproof.equivalence.terms import App, Elem, Term, from_pattern, from_value, value_of
+from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.semantics.element_type import rounded, to_bits
 
 ADD_F16 = ADD.replace("f32", "f16").replace("add {", "add_f16 {")
@@ -275,6 +277,25 @@ REGROUPED: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], st
         "rounding",
         "2e-4",
     ),
+    "sums of squares": (
+        (
+            "q = f32[4,3] parameter(0)",
+            "c = f32[4,3] constant({{C, C, C}, {1, 1, 1}, {C, C, C}, {1, 1, 1}})",
+            "z = f32[] constant(0)",
+        ),
+        (
+            "s = f32[4,3] multiply(c, c)",
+            "m = f32[4,3] multiply(s, q)",
+            "ROOT r = f32[4] reduce(m, z), dimensions={1}, to_apply=add",
+        ),
+        (
+            "s = f32[4,3] multiply(q, c)",
+            "m = f32[4,3] multiply(s, c)",
+            "ROOT r = f32[4] reduce(m, z), dimensions={1}, to_apply=add",
+        ),
+        "real",
+        "1e-30",
+    ),
     "a row of constants that is summed": (
         (
             "q = f32[1,2] parameter(0)",
@@ -399,26 +420,6 @@ def array(kind: str, numbers: tuple[float, ...]) -> Node:
     return GRAPH.node("constant", kind, (len(bits),), (), ("bits", bits))
 
 
-@st.composite
-def arrays(draw: st.DrawFn, kind: str) -> Node:
-    exponents = st.integers(-20, 8) | st.integers(-140, 30)
-    numbers = st.builds(lambda m, e: m * 2.0**e, st.sampled_from((0.0, 1.0, -1.0, 1.3, -1.7)), exponents)
-    held = numbers.filter(lambda n: isfinite(rounded(kind, n)))
-    return array(kind, tuple(draw(st.lists(held, min_size=1, max_size=3))))
-
-
-@st.composite
-def computations(draw: st.DrawFn, kind: str, depth: int) -> Term:
-    op = draw(st.sampled_from(("add", "subtract", "multiply", "divide", "negate", "abs", "maximum", "convert", "sqrt")))
-    if not depth:
-        return Elem(draw(arrays(kind)), ())
-    if op == "convert":
-        source = draw(st.sampled_from(KINDS))
-        return App("convert", kind, (draw(computations(source, depth - 1)),))
-    count = 1 if op in ("negate", "abs", "sqrt") else 2
-    return App(op, kind, tuple(draw(computations(kind, depth - 1)) for _ in range(count)))
-
-
 class Lost(Exception):
     """A number became zero, or none, on the way."""
 
@@ -433,12 +434,43 @@ EXACT: dict[str, Callable[..., Fraction]] = {
     "maximum": max,
     "convert": lambda x: x,
     "sqrt": lambda x: Fraction(sqrt(x)),
+    "rsqrt": lambda x: Fraction(1 / sqrt(x)),
+    "exponential": lambda x: Fraction(exp(x)),
+    "logistic": lambda x: Fraction(exp(min(x, 0)) / (1 + exp(-abs(x)))),
+    "tanh": lambda x: Fraction(tanh(x)),
+    "sine": lambda x: Fraction(sin(x)),
+    "cosine": lambda x: Fraction(cos(x)),
+    "floor": lambda x: Fraction(x // 1),
+    "power": lambda x, n: x ** int(n),
 }
 
 
+@st.composite
+def arrays(draw: st.DrawFn, kind: str) -> Node:
+    exponents = st.integers(-20, 8) | st.integers(-140, 30)
+    numbers = st.builds(lambda m, e: m * 2.0**e, st.sampled_from((0.0, 1.0, -1.0, 1.3, -1.7)), exponents)
+    held = numbers.filter(lambda n: isfinite(rounded(kind, n)))
+    return array(kind, tuple(draw(st.lists(held, min_size=1, max_size=3))))
+
+
+@st.composite
+def computations(draw: st.DrawFn, kind: str, depth: int) -> Term:
+    op = draw(st.sampled_from((*EXACT, "convert")))
+    if not depth:
+        return Elem(draw(arrays(kind)), ())
+    if op == "convert":
+        source = draw(st.sampled_from(KINDS))
+        return App("convert", kind, (draw(computations(source, depth - 1)),))
+    if op == "power":
+        number = Elem(array(kind, (draw(st.sampled_from((-2.0, -1.0, 2.0, 3.0))),)), ())
+        return App(op, kind, (draw(computations(kind, depth - 1)), number))
+    count = 2 if op in ("add", "subtract", "multiply", "divide", "maximum") else 1
+    return App(op, kind, tuple(draw(computations(kind, depth - 1)) for _ in range(count)))
+
+
 def chosen(term: Term, picks: dict[Node, int]) -> Fraction:
-    """What the term is for one element of each array, rounded at each step. Raises Lost, and ValueError or
-    ZeroDivisionError where it is nothing."""
+    """What the term is for one element of each array, rounded at each step. Raises Lost, and ValueError,
+    ZeroDivisionError or OverflowError where it is nothing."""
     if isinstance(term, Elem):
         value = value_of(from_pattern(term.node.type, term.node.key[1][picks[term.node]]))
         assert isinstance(value, int | float)
@@ -455,7 +487,7 @@ def chosen(term: Term, picks: dict[Node, int]) -> Fraction:
         raise lost
     exact = EXACT[term.op](*args)
     found = rounded(term.type, float(exact))
-    if not isinstance(found, float) or not isfinite(found) or bool(found) != bool(exact):
+    if not isinstance(found, float) or not isfinite(found) or (bool(found) != bool(exact) and term.op != "floor"):
         raise Lost
     return Fraction(found)
 
@@ -476,7 +508,7 @@ def test_what_is_said_to_be_kept_is_kept(term: Term) -> None:
     for picked in product(*(range(n.sizes[0]) for n in nodes)):
         try:
             value = chosen(term, dict(zip(nodes, picked, strict=True)))
-        except (ValueError, ZeroDivisionError):
+        except (ValueError, ArithmeticError):
             continue
         except Lost:
             assert found is None or found.lost
@@ -486,3 +518,129 @@ def test_what_is_said_to_be_kept_is_kept(term: Term) -> None:
         if not found.lost:
             assert not value or 2 * abs(value) >= found.least
             assert 2 * min(found.lowest, 0) <= value <= 2 * max(found.highest, 0)
+
+
+def parts(*lines: str) -> Magnitude | None:
+    """Of the result of a module of constants."""
+    module = parse_module(entry(*lines, before=DECAYS + CALLED.replace("CONSTANT", "1")))
+    (result,) = GraphReader().read(module, 0).results
+    return ConstantParts().of(Elem(result, ()))
+
+
+A = ("a = f32[2] constant({C, 2})", "b = f32[2] constant({C, -4})")
+GONE = {
+    "a square": (*A, "ROOT r = f32[2] multiply(a, a)"),
+    "a power": (*A, "n = f32[2] constant({2, 2})", "ROOT r = f32[2] power(a, n)"),
+    "an angle": (*A, "ROOT r = f32[2] atan2(a, b)"),
+    "fewer digits": (*A, "ROOT r = f32[2] reduce-precision(a), exponent_bits=5, mantissa_bits=10"),
+    "complex numbers": (*A, "c = c64[2] complex(a, b)", "ROOT r = c64[2] multiply(c, c)"),
+    "the largest square": (
+        *A,
+        "m = f32[2] multiply(a, a)",
+        "i = f32[] constant(-inf)",
+        "ROOT r = f32[] reduce(m, i), dimensions={0}, to_apply=larger",
+    ),
+    "a sum of squares": (
+        *A,
+        "m = f32[2] multiply(a, a)",
+        "z = f32[] constant(0)",
+        "ROOT r = f32[] reduce(m, z), dimensions={0}, to_apply=add",
+    ),
+    "factors of a sum in another type": (
+        *A,
+        "d = f16[] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+        "ROOT r = f32[] convert(d)",
+    ),
+    "what is put around": (
+        "a = f32[2] constant({1, 2})",
+        "i = f32[] constant(C)",
+        "w = f32[2] reduce-window(a, i), window={size=2 pad=1_0}, to_apply=larger",
+        "ROOT r = f16[2] convert(w)",
+    ),
+    "a sum with its place": (
+        "a = f32[2,2] constant({{1, 2}, {3, -4}})",
+        "i = s32[2,2] iota(), iota_dimension=1",
+        "z = f32[] constant(0)",
+        "k = s32[] constant(0)",
+        "t = (f32[2], s32[2]) reduce(a, i, z, k), dimensions={0}, to_apply=both",
+        "u = f32[2] get-tuple-element(t), index=0",
+        "ROOT r = f16[2] convert(u)",
+    ),
+}
+
+
+ROW = "a = f32[2] constant({C, 1})"
+NARROW = "ROOT r = f16[2] convert(u)"
+BY_A_FUNCTION = {
+    "a root": (ROW, "u = f32[2] rsqrt(a)", "1e20"),
+    "a power of e": (ROW, "u = f32[2] exponential(a)", "-20"),
+    "a sigmoid": (ROW, "u = f32[2] logistic(a)", "-20"),
+    "a tangent": (ROW, "u = f32[2] tanh(a)", "1e-9"),
+    "a square of a cosine": (ROW, "c = f32[2] cosine(a)", "u = f32[2] multiply(c, c)", "1.5707964"),
+    "a whole number": (ROW, "u = f32[2] floor(a)", "1e10"),
+    "what is left of a sum": (
+        ROW,
+        "b = f32[2] constant({1.0000001, 1})",
+        "d = f32[2] subtract(a, b)",
+        "u = f32[2] multiply(d, d)",
+        "1",
+    ),
+    "a large sum": (
+        "a = f32[2,2] constant({{C, C}, {1, 1}})",
+        "z = f32[] constant(0)",
+        "u = f32[2] reduce(a, z), dimensions={1}, to_apply=add",
+        "40000",
+    ),
+    "a place": ("i = f32[1,70000] iota(), iota_dimension=1", "u = f32[70000] reshape(i)", "0"),
+    "a large product": (
+        "a = f32[2,2] constant({{C, C}, {1, 1}})",
+        "o = f32[] constant(1)",
+        "u = f32[2] reduce(a, o), dimensions={1}, to_apply=times",
+        "300",
+    ),
+    "products that are written": (
+        "a = f32[2] constant({C, C})",
+        "k = s32[2,1] constant({{0}, {0}})",
+        "u = f32[2] scatter(a, k, a), update_window_dims={}, inserted_window_dims={0}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=times",
+        "1e-4",
+    ),
+    "what a function makes smaller": (
+        "a = f32[2,2] constant({{C, C}, {1, 1}})",
+        "z = f32[] constant(0)",
+        "u = f32[2] reduce(a, z), dimensions={1}, to_apply=decays",
+        "1e-3",
+    ),
+}
+DECAYS = (
+    "decays { a = f32[] parameter(0)\n b = f32[] parameter(1)\n c = f32[] constant(1e-6)\n d = f32[] multiply(b, c)\n"
+    " ROOT r = f32[] add(a, d)\n}\n"
+)
+
+
+@pytest.mark.parametrize("what", BY_A_FUNCTION)
+def test_what_functions_make_of_constants_may_be_lost(what: str) -> None:
+    *lines, constant = BY_A_FUNCTION[what]
+    narrow = NARROW.replace("[2]", "[70000]") if what == "a place" else NARROW
+    found = parts(*(line.replace("C", constant) for line in lines), narrow)
+    assert found is not None and found.lost
+
+
+@pytest.mark.parametrize("what", GONE)
+def test_what_may_be_lost_is(what: str) -> None:
+    found = parts(*(line.replace("C", "1e-25") for line in GONE[what]))
+    assert found is not None and found.lost
+
+
+def test_bounds_are_those_of_the_numbers() -> None:
+    half = [line.replace("C", "0.5") for line in A]
+    assert parts(*half, "ROOT r = f32[2] multiply(a, b)") == Magnitude(0.25, -8, 1)
+    assert parts(*half, "ROOT r = f32[2] subtract(a, b)") == Magnitude(2.0**-24, 0, 6)
+    assert parts(*half, "ROOT r = f32[2] negate(b)") == Magnitude(0.5, -0.5, 4)
+    zero = [line.replace("C", "0") for line in A]
+    assert parts(*zero, "z = f32[2] subtract(a, a)", "ROOT r = f32[2] maximum(a, b)") == Magnitude(2, -4, 2)
+    nothing = "n = f32[2] constant({0, 0})", "d = f32[2] divide(a, n)"
+    assert parts(*half, *nothing, "ROOT r = f32[2] maximum(d, a)") == Magnitude(0.5, 0, 2)
+    large = "h = f16[2] constant({60000, 1})", "ROOT r = f16[2] add(h, h)"
+    found = parts(*large)
+    assert found is not None and found.lost

@@ -294,7 +294,7 @@ class ConstantParts:
                 return joined(alike)
             case _ if node.head in MOVEMENT or (node.head in LARGEST_GIVEN and node.head not in ("abs", "negate")):
                 return joined(alike)
-            case _ if node.bodies or node.type in COMPLEX:
+            case _ if node.bodies:
                 return anything(node.type) if any(p is not None for p in given) else None
         return after(node.head, node.type, given, types)
 
