@@ -249,3 +249,70 @@ def test_no_distance_is_ruled_out_by_a_start_that_may_not_be(start: str, verdict
 def test_no_tile_is_the_smallest_by_a_start_that_may_not_be(start: str, words: str) -> None:
     """At 0 nothing is read but padding."""
     assert words in analyzed(PADDED.replace("START", start), tile=(2,))
+
+
+REVERSED = """HloModule m
+
+f {
+  p = f32[16,128]{0,1} parameter(0)
+  i = s32[] parameter(1)
+  r = f32[2048]{0} reshape(p)
+  a = f32[130]{0} slice(r), slice={[0:130]}
+  b = f32[120]{0} dynamic-slice(a, i), dynamic_slice_sizes={120}
+  c = f32[120]{0} reverse(b), dimensions={0}
+  ROOT d = f32[111]{0} dynamic-slice(c, i), dynamic_slice_sizes={111}
+}
+
+ENTRY e {
+  p = f32[16,128]{0,1} parameter(0)
+  i = s32[] parameter(1)
+  ROOT z = f32[111]{0} fusion(p, i), kind=kLoop, calls=f
+}
+"""
+TWICE = """HloModule m
+
+f {
+  x = f32[64]{0} parameter(0)
+  i = s32[] parameter(1)
+  a = f32[4]{0} slice(x), slice={[8:12]}
+  z = f32[] constant(0)
+  p = f32[40]{0} pad(a, z), padding=33_3
+  b = f32[30]{0} dynamic-slice(p, i), dynamic_slice_sizes={30}
+  c = f32[30]{0} reverse(b), dimensions={0}
+  ROOT d = f32[21]{0} dynamic-slice(c, i), dynamic_slice_sizes={21}
+}
+
+ENTRY e {
+  x = f32[64]{0} parameter(0)
+  i = s32[] parameter(1)
+  ROOT z = f32[21]{0} fusion(x, i), kind=kLoop, calls=f
+}
+"""
+LOOKED_UP = """HloModule m
+
+f {
+  x = f32[64]{0} parameter(0)
+  i = s32[4]{0} parameter(1)
+  g = f32[4]{0} gather(x, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}
+  b = f32[4,2]{1,0} broadcast(g), dimensions={0}
+  ROOT c = f32[8]{0} reshape(b)
+}
+
+ENTRY e {
+  x = f32[64]{0} parameter(0)
+  i = s32[4]{0} parameter(1)
+  ROOT z = f32[8]{0} fusion(x, i), kind=kLoop, calls=f
+}
+"""  # noqa: E501
+
+
+def test_one_start_that_is_cut_twice_is_one_value() -> None:
+    """Neighbours are 16 apart for every start, and no element of x is read."""
+    assert "along dimension 0: no constant distance (unknown)" in analyzed(REVERSED)
+    told = analyzed(TWICE, tile=(21,), launch=parse_launch("1,32"))
+    assert "tile (enclosing, proved)" in told and "at most 1 sector of 32 bytes (a bound" in told
+
+
+def test_one_element_that_is_read_at_two_places_is_one_value() -> None:
+    """Each tile reads one element, wherever it lies."""
+    assert "tile (enclosing, proved)" in analyzed(LOOKED_UP, tile=(2,))

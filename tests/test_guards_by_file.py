@@ -31,6 +31,7 @@ MODULES: dict[str, dict[str, str]] = {
     "loop_start_of_a_compiled_module.sound": {},
     "loop_that_exchanges_two": {},
     "loop_that_leaves_one_value": {},
+    "loop_that_shifts_three": {},
     "negative_operand": {"async-alias": "refuted"},
     "operands_of_another_shape": {"async-shape": "refuted"},
     "permutation_between_two": {"collective-deadlock": "unknown"},

@@ -75,3 +75,33 @@ def test_what_is_read_beside_an_operation_is_one_value_at_one_element(one: str, 
         f"    rt1: operand(1); (d0) -> ({other}), {row}",
     )
     assert found.verdict == verdict
+
+
+SIZED = "y = s32[<=4] set-dimension-size(y0, c), dimensions={0}\nROOT r = s32[<=8] concatenate(x, y), dimensions={0}"
+
+
+@pytest.mark.parametrize(
+    ("array", "verdict"),
+    [
+        (f"y0 = s32[4] parameter(1)\nc = s32[] constant(3)\n{SIZED}", "unknown"),
+        ("y = s32[<=4] parameter(1)\nROOT r = s32[<=8] concatenate(x, y), dimensions={0}", "refuted"),
+    ],
+)
+def test_an_array_that_is_made_may_have_one_size_only(array: str, verdict: str) -> None:
+    found = checked(
+        f"x = s32[4] parameter(0)\n{array}",
+        "output-to-input 0 (d0){rt0} -> (d0), domain: d0 in [0, 3], rt0 in [2, 4], rt0 in [3, 3]\n"
+        "    runtime variables:\n    rt0: sizes(operand(1)); (d0) -> (0), domain: d0 in [0, 3]",
+    )
+    assert found.verdict == verdict
+
+
+def test_a_size_is_no_element_of_its_array() -> None:
+    """y[0] may be anything, and so the map may speak nowhere."""
+    found = checked(
+        "x = s32[<=4] parameter(0)\ny = s32[<=4] parameter(1)\nROOT r = s32[<=4] add(x, y)",
+        "output-to-input 0 (d0){rt0, rt1} -> (d0), domain: d0 in [0, 3], rt0 in [0, 4], rt1 in [0, 4], "
+        "rt0 - rt1 in [0, 0]\n    runtime variables:\n    rt0: sizes(operand(1)); (d0) -> (0), domain: d0 in [0, 3]\n"
+        "    rt1: operand(1); (d0) -> (0), domain: d0 in [0, 3]",
+    )
+    assert found.verdict == "unknown"

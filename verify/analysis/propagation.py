@@ -329,7 +329,8 @@ class _Inside:
         """Some tile reads the first and the last value: proved by two of its places."""
         if found.size == 1:
             return True
-        if not any_contents(self.m):  # the places may be found by values that nobody can read
+        # The places may be found by values that nobody can read, as two of one element.
+        if not any_contents(self.m) or self.unsteady:
             return False
         again: dict[str, Expr] = {n: Var(f"{n}_b") for n in self.inner}
         variables = (*self.outer.items(), *self.inner.items(), *((f"{n}_b", i) for n, i in self.inner.items()))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from random import Random
 
 from hloproof.models.errors import NotModelled
-from hloproof.models.expressions.expr import Expr
+from hloproof.models.expressions.expr import Const, Expr
 from hloproof.models.expressions.python_text import compiled, python_text
 from hloproof.models.indexing.composition.sizes import operand_number
 from hloproof.models.interpreter.maps import points as points_of
@@ -14,11 +15,20 @@ from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable
 
 
 def any_contents(m: IndexingMap) -> bool:
-    """Whether all that a map reads at run time may be anything: elements of one array that is given, and no value that
-    is computed, of which nobody knows what it may hold."""
+    """Whether all that a map reads at run time may be anything: elements of one array that is given, each read by one
+    variable, and no value that is computed, of which nobody knows what it may hold."""
     used = frozenset[str]().union(*(e.free for e in m.results), *(c.expr.free for c in m.constraints))
     read = [v for k, v in enumerate(m.runtime) if f"rt{k}" in used]
-    return len({v.provider for v in read}) <= 1 and all(map(_is_given, read))
+    apart = all(_are_two(a, b) for a, b in combinations(read, 2))
+    return len({v.provider for v in read}) <= 1 and apart and all(map(_is_given, read))
+
+
+def _are_two(a: RuntimeVariable, b: RuntimeVariable) -> bool:
+    """Whether two variables read two elements of their array wherever they are asked, as one coordinate says."""
+    if a.index is None or b.index is None:
+        return False
+    pairs = zip(a.index.results, b.index.results, strict=False)
+    return any(isinstance(x, Const) and isinstance(y, Const) and x.value != y.value for x, y in pairs)
 
 
 def _is_given(v: RuntimeVariable) -> bool:

@@ -121,10 +121,10 @@ def as_defined(
         return Found(
             Verdict.UNKNOWN, reason=f"the maps differ for some contents of {fixed}, which follows from constants"
         )
-    computed = next(
-        (o for o in (instruction.operands[k] for k in sorted(numbers)) if not _is_given(computation, o)), ""
-    )
-    if found.verdict is Verdict.REFUTED and beside and computed:
+    # What an array holds that the operation itself reads is judged for all contents, but not how large it is.
+    asked = numbers if beside else {r.operand for r in definition.runtime if r.of_sizes}
+    computed = next((o for o in (instruction.operands[k] for k in sorted(asked)) if not _is_given(computation, o)), "")
+    if found.verdict is Verdict.REFUTED and computed:
         told = f"the maps differ for some contents of {computed}, which is computed and may not hold all there are"
         return Found(Verdict.UNKNOWN, reason=told)
     return found
