@@ -48,8 +48,8 @@ class Magnitude:
 NOTHING: Final = Magnitude(inf, 0, 0)
 """What follows from constants alone and is no number, as an infinity, or no other number than zero."""
 LOST: Final = Magnitude(0, 0, 0, True)
-_COMPLEX_KEPT: Final = frozenset({"complex", "copy", "negate", "add", "subtract", "convert"})
-"""Operations on complex numbers that give no smaller ones, but where digits cancel."""
+_COMPLEX_KEPT: Final = frozenset({"complex", "copy", "negate"})
+"""Operations that give complex numbers of the same magnitude."""
 _NEAREST: Final = 2.0**-66
 """A number of f64 is not nearer to a zero of the sine or cosine than this, but to zero itself."""
 
@@ -72,9 +72,9 @@ def anything(type_: str) -> Magnitude:
 
 def fitted(type_: str, part: Magnitude) -> Magnitude:
     """These numbers, rounded to the type; lost where one has no number next to it there."""
-    if not part.most:
+    if part.least == inf:
         return part
-    if type_ not in NUMBERS or not isfinite(part.most) or held_number(type_, Fraction(part.most)) is None:
+    if type_ not in NUMBERS or not part.most or not isfinite(part.most) or not is_near(type_, Fraction(part.most)):
         return LOST
     if part.least == part.most:
         kept = is_near(type_, Fraction(part.least)) and not may_be_flushed(type_, part.least)
@@ -106,7 +106,7 @@ def _of_floats(op: str, type_: str, parts: Sequence[Magnitude], types: Sequence[
             return first
         case "negate":
             return _turned(first)
-        case "abs":
+        case "abs" if types[0] == type_:
             return Magnitude(first.least, 0, first.most)
         case "add":
             return _sum(type_, first, parts[1])
@@ -127,14 +127,16 @@ def _of_floats(op: str, type_: str, parts: Sequence[Magnitude], types: Sequence[
         case "logistic":
             return fitted(type_, Magnitude(_power_of_e(min(0.0, first.lowest)) / 2, 0, 1))
         case "tanh" | "erf":
-            return Magnitude(min(first.least, 1.0) / 2, -1, 1)
+            return fitted(type_, Magnitude(min(first.least, 1.0) / 2, -1, 1))
         case "sine" | "cosine":
-            return Magnitude(min(first.least / 2, _NEAREST) if op == "sine" else _NEAREST, -1, 1)
+            return fitted(type_, Magnitude(min(first.least / 2, _NEAREST) if op == "sine" else _NEAREST, -1, 1))
+        case "exponential-minus-one":
+            return fitted(type_, Magnitude(min(first.least, 1.0) / 2, -1, _power_of_e(first.highest)))
         case "sign":
             return Magnitude(1, -1, 1)
         case "power" if parts[1].lowest == parts[1].highest:
             return _raised(type_, first, parts[1].lowest)
-        case "power" | "atan2" | "reduce-precision":
+        case "power" | "atan2" | "reduce-precision" | "tan" | "abs":
             return LOST
         case "floor" | "ceil" | "round-nearest-afz" | "round-nearest-even":
             return Magnitude(1, first.lowest - 1, first.highest + 1)
@@ -154,6 +156,8 @@ def _sum(type_: str, a: Magnitude, b: Magnitude, count: int = 1) -> Magnitude:
     # What is rounded grows by no more than twice what is added to it.
     grown = 2 * count if count > 1 else 1
     found = Magnitude(least, a.lowest + grown * min(b.lowest, 0.0), a.highest + grown * max(b.highest, 0.0))
+    if may_be_flushed(type_, least):
+        return LOST
     too_large = type_ not in NUMBERS or not isfinite(found.most) or held_number(type_, Fraction(found.most)) is None
     return LOST if too_large else found
 
@@ -166,9 +170,9 @@ def _product(a: Magnitude, b: Magnitude) -> Magnitude:
 
 
 def _quotient(type_: str, a: Magnitude, b: Magnitude) -> Magnitude:
-    if not b.most:
+    if b.least == inf:
         return NOTHING  # divided by zero it is no number
-    if not a.most:
+    if a.least == inf:
         return a
     if not b.least or not a.least:
         return LOST
@@ -180,15 +184,28 @@ def _quotient(type_: str, a: Magnitude, b: Magnitude) -> Magnitude:
 
 
 def _raised(type_: str, part: Magnitude, exponent: float) -> Magnitude:
-    if not part.most:
+    """A power with this exponent."""
+    if not exponent:
+        return Magnitude(1, 1, 1)
+    signed = part.lowest < 0 and exponent % 2 != 0
+    return _between(type_, part, (exponent,), signed)
+
+
+def _multiplied(type_: str, part: Magnitude, count: int) -> Magnitude:
+    """A product of up to so many, and at least one."""
+    return _between(type_, part, (1, count), part.lowest < 0)
+
+
+def _between(type_: str, part: Magnitude, exponents: Sequence[float], signed: bool) -> Magnitude:
+    if part.least == inf:
         return NOTHING
     if not part.least:
         return LOST
     try:
-        ends = sorted((float(part.least**exponent), float(part.most**exponent)))
+        ends = sorted(float(x**e) for x in (part.least, part.most) for e in exponents)
     except OverflowError:
         return LOST
-    return fitted(type_, Magnitude(ends[0], -ends[1] if part.lowest < 0 and exponent % 2 else 0, ends[1]))
+    return fitted(type_, Magnitude(ends[0], -ends[-1] if signed else 0, ends[-1]))
 
 
 def _root(number: float) -> float:
@@ -237,9 +254,11 @@ class ConstantParts:
                 if head[0] == "contract":
                     given = [self._converted(self.of(b), type_of(b), type_) for b in bodies]
                     return self._summed(type_, after("multiply", type_, given, [type_, type_]), None, prod(sizes))
-                if head[0] != "reduce" or len(bodies) != 1:
-                    return None
-                return self._folded(head[1], type_, self.of(bodies[0]), self.of(sides[0]), prod(sizes))
+                if head[0] == "reduce" and len(bodies) == 1:
+                    return self._folded(head[1], type_, self.of(bodies[0]), self.of(sides[0]), prod(sizes))
+                # What is written, or folded with more than one other, may be anything that functions make of it.
+                folded = joined(self.of(t) for t in (*bodies, *sides) if type_of(t) == type_)
+                return folded if folded is None else joined((folded, anything(type_)))
 
     def _of_node(self, root: Node) -> Magnitude | None:
         stack = [root]
@@ -282,20 +301,23 @@ class ConstantParts:
             case "output" if node.operands[0].head in ("sort", *FOLDS):
                 inner = [self.known[o] for o in node.operands[0].operands if o.type == node.type]
                 kept = joined(inner)
-                return kept if kept is None or node.operands[0].head == "sort" else joined((kept, anything(node.type)))
+                return kept if kept is None or node.operands[0].head == "sort" else LOST
             case "while" | "custom-call" | "output":  # what they hand on is not looked for
                 return anything(node.type) if node.of_constants else None
             case "bitcast-convert" | "bitcast" if types[0] == node.type:
                 return given[0]
             case "bitcast-convert" | "bitcast" | "map":
-                found = anything(node.type) if any(p is not None for p in given) else None
-                return found or joined(self.known[b] for b in node.bodies)
+                found = joined(given)
+                if found is None:
+                    return joined(self.known[b] for b in node.bodies)
+                return LOST if node.head == "map" else joined((found, anything(node.type)))
             case "sort":
                 return joined(alike)
             case _ if node.head in MOVEMENT or (node.head in LARGEST_GIVEN and node.head not in ("abs", "negate")):
                 return joined(alike)
             case _ if node.bodies:
-                return anything(node.type) if any(p is not None for p in given) else None
+                found = joined(given)
+                return found if found is None else joined((found, anything(node.type)))
         return after(node.head, node.type, given, types)
 
     def _converted(self, part: Magnitude | None, source: str, type_: str) -> Magnitude | None:
@@ -303,26 +325,28 @@ class ConstantParts:
 
     def _summed(self, type_: str, body: Magnitude | None, start: Magnitude | None, count: int) -> Magnitude | None:
         """The sum of so many of these, and of what it begins with where there is that."""
-        if body is None or body.lost or type_ not in FLOATS:
+        if body is None or body.lost:
             return body
+        if type_ not in FLOATS:
+            return anything(type_)
         return _sum(type_, start or Magnitude(inf, 0, 0), body, max(count, 1))
 
     def _folded(
         self, functions: tuple[Node, ...], type_: str, body: Magnitude | None, start: Magnitude | None, count: int
     ) -> Magnitude | None:
         """What is folded of such numbers, where that from which it begins is one as well."""
+        op = functions[0].head if len(functions) == 1 else ""
+        bare = op == "bound" or (bool(op) and len({o for o in functions[0].operands if o.head == "bound"}) == 2)
+        if bare and op in ("maximum", "minimum", "bound"):
+            return joined((body, start))
         if body is None or start is None:
             return None
         if body.lost or start.lost:
             return LOST
-        op = functions[0].head if len(functions) == 1 else ""
-        bare = bool(op) and {o.head for o in functions[0].operands} <= {"bound"}
-        if bare and op in ("maximum", "minimum", "bound", "and", "or"):
-            return joined((body, start))
         if bare and op == "add":
             return self._summed(type_, body, start, count)
         if bare and op == "multiply" and type_ in FLOATS:
-            return after("multiply", type_, [_raised(type_, body, count), start], [type_, type_])
+            return after("multiply", type_, [_multiplied(type_, body, count), start], [type_, type_])
         return anything(type_)
 
 
@@ -333,4 +357,6 @@ def _numbers(values: Iterable[object], type_: str) -> Magnitude | None:
         return anything(type_)
     if not found:
         return NOTHING
-    return Magnitude(min((abs(v) for v in found if v), default=inf), min(found), max(found))
+    # What may be taken for zero where it is used may have any magnitude.
+    least = min((0.0 if may_be_flushed(type_, v) else abs(v) for v in found if v), default=inf)
+    return Magnitude(least, min(found), max(found))
