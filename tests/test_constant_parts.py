@@ -379,6 +379,18 @@ def test_of_large_arrays_nothing_is_known() -> None:
     unproved(text(False), text(True), "rounding")
 
 
+def test_a_power_of_e_that_is_zero_is_no_factor_of_a_power() -> None:
+    """However large the other one is; zeros where exponents are masked are meant to be there."""
+
+    def text(joined: bool, constant: str) -> str:
+        last = ("s = f32[2] add(p, c)", "ROOT r = f32[2] exponential(s)")
+        first = ("a = f32[2] exponential(p)", "b = f32[2] exponential(c)", "ROOT r = f32[2] multiply(a, b)")
+        return entry("p = f32[2] parameter(0)", f"c = f32[2] constant({{{constant}, 1}})", *(last if joined else first))
+
+    unproved(text(False, "-100"), text(True, "-100"), "real")
+    proved(text(False, "-1"), text(True, "-1"), "real")
+
+
 @pytest.mark.parametrize("constant", ["inf", "nan"])
 def test_what_is_no_number_is_not_rounded(constant: str) -> None:
     lines = ("p = f32[] parameter(0)", f"c = f32[] constant({constant})")

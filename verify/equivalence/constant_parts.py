@@ -112,6 +112,9 @@ def _of_floats(op: str, type_: str, parts: Sequence[Magnitude], types: Sequence[
             return _sum(type_, first, parts[1])
         case "subtract":
             return _sum(type_, first, _turned(parts[1]))
+        case "multiply" if any(p.least == p.most == 1 for p in parts):  # by 0, 1 and -1
+            other = parts[1] if first.least == first.most == 1 else first
+            return Magnitude(other.least, -other.most, other.most)
         case "multiply":
             return fitted(type_, _product(first, parts[1]))
         case "divide":
@@ -123,7 +126,8 @@ def _of_floats(op: str, type_: str, parts: Sequence[Magnitude], types: Sequence[
         case "rsqrt" if first.lowest >= 0 and first.most:
             return _quotient(type_, Magnitude(1, 1, 1), Magnitude(_root(first.least), 0, _root(first.highest)))
         case "exponential":
-            return fitted(type_, Magnitude(_power_of_e(first.lowest), 0, _power_of_e(first.highest)))
+            # What it makes zero is meant to be, as where exponents are masked, and is followed no further.
+            return None if vanishes(type_, first) else fitted(type_, Magnitude(*_powers_of_e(first)))
         case "logistic":
             return fitted(type_, Magnitude(_power_of_e(min(0.0, first.lowest)) / 2, 0, 1))
         case "tanh" | "erf":
@@ -143,6 +147,13 @@ def _of_floats(op: str, type_: str, parts: Sequence[Magnitude], types: Sequence[
     return anything(type_)
 
 
+def vanishes(type_: str, exponent: Magnitude | None) -> bool:
+    """Whether a power of e with an exponent that follows from constants alone may be zero."""
+    if exponent is None:
+        return False
+    return exponent.lost or type_ not in NUMBERS or _power_of_e(exponent.lowest) < smallest_normal(type_)
+
+
 def _turned(part: Magnitude) -> Magnitude:
     return Magnitude(part.least, -part.highest, -part.lowest)
 
@@ -156,8 +167,6 @@ def _sum(type_: str, a: Magnitude, b: Magnitude, count: int = 1) -> Magnitude:
     # What is rounded grows by no more than twice what is added to it.
     grown = 2 * count if count > 1 else 1
     found = Magnitude(least, a.lowest + grown * min(b.lowest, 0.0), a.highest + grown * max(b.highest, 0.0))
-    if may_be_flushed(type_, least):
-        return LOST
     too_large = type_ not in NUMBERS or not isfinite(found.most) or held_number(type_, Fraction(found.most)) is None
     return LOST if too_large else found
 
@@ -210,6 +219,11 @@ def _between(type_: str, part: Magnitude, exponents: Sequence[float], signed: bo
 
 def _root(number: float) -> float:
     return sqrt(number) if isfinite(number) else number
+
+
+def _powers_of_e(part: Magnitude) -> tuple[float, float, float]:
+    least = _power_of_e(part.lowest)
+    return least, least, _power_of_e(part.highest)
 
 
 def _power_of_e(number: float) -> float:
@@ -301,16 +315,16 @@ class ConstantParts:
             case "output" if node.operands[0].head in ("sort", *FOLDS):
                 inner = [self.known[o] for o in node.operands[0].operands if o.type == node.type]
                 kept = joined(inner)
-                return kept if kept is None or node.operands[0].head == "sort" else LOST
+                return kept if kept is None or node.operands[0].head == "sort" else joined((kept, anything(node.type)))
             case "while" | "custom-call" | "output":  # what they hand on is not looked for
                 return anything(node.type) if node.of_constants else None
             case "bitcast-convert" | "bitcast" if types[0] == node.type:
                 return given[0]
             case "bitcast-convert" | "bitcast" | "map":
                 found = joined(given)
-                if found is None:
+                if found is None or (node.head == "map" and found.least == inf):  # of zeros nothing is looked for
                     return joined(self.known[b] for b in node.bodies)
-                return LOST if node.head == "map" else joined((found, anything(node.type)))
+                return joined((found, anything(node.type)))
             case "sort":
                 return joined(alike)
             case _ if node.head in MOVEMENT or (node.head in LARGEST_GIVEN and node.head not in ("abs", "negate")):

@@ -151,6 +151,8 @@ KEEPS_NAN: Final = frozenset(
     | {i.name for i in TABLE if i.name.startswith("choice")}
 )
 """Identities that keep the bits of a NaN as well: nothing is computed but the sign, and no sign is moved."""
+POWERS_OF_E: Final = "product of powers of e"
+"""Of a power that is zero, however large the other one is, it does not hold."""
 RECIPROCAL: Final = frozenset({"reciprocal", "divided by a constant"})
 """Identities that divide by multiplying with what is 1 divided by the divisor."""
 IDENTITIES: Final[dict[str, Identity]] = {i.name: i for i in TABLE}

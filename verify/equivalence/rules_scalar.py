@@ -10,10 +10,11 @@ from math import prod
 from typing import Final
 
 from hloproof.equivalence.computed_identities import SIGNIFICANT, has_no_reciprocal
+from hloproof.equivalence.constant_parts import vanishes
 from hloproof.equivalence.constants_alone import factors
 from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Goal
-from hloproof.equivalence.identities import KEEPS_NAN, apply
+from hloproof.equivalence.identities import KEEPS_NAN, POWERS_OF_E, apply
 from hloproof.equivalence.indices import Lin, constant, variable
 from hloproof.equivalence.kernel import Denied, Rules, owed_beside, with_side
 from hloproof.equivalence.library import call
@@ -54,6 +55,10 @@ def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
     # is the other way around, and asks for less.
     if side == 1 and name == "times a predicate" and not all(map(rules.definedness.everywhere, head.args)):
         raise Denied("what the predicate multiplies may have no value")
+    if name == POWERS_OF_E:
+        factors_ = (seen(rules, goal, a) for a in head.args)
+        if any(isinstance(f, App) and vanishes(f.type, rules.parts.of(f.args[0])) for f in factors_):
+            raise Denied("a power of e that is zero")
     if name not in KEEPS_NAN:
         rules.leave_nan_open(head.type)
     # What the left side computes is a number, or nothing is owed.
