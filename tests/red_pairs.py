@@ -7,6 +7,14 @@ from hloproof.models.hlo.parser import parse_module
 
 ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b)\n}\n"
 
+TIMES = ADD.replace("add {", "times {").replace("add(", "multiply(")
+LARGER = ADD.replace("add {", "larger {").replace("add(", "maximum(")
+BOTH = (
+    "both { a = f32[] parameter(0)\n i = s32[] parameter(1)\n b = f32[] parameter(2)\n j = s32[] parameter(3)\n"
+    " s = f32[] add(a, b)\n k = s32[] add(i, j)\n ROOT t = (f32[], s32[]) tuple(s, k)\n}\n"
+)
+"""Functions that are folded by."""
+
 
 def entry(*lines: str, before: str = "") -> str:
     return "HloModule m\n\n" + before + "ENTRY e {\n" + "".join(f"  {line}\n" for line in lines) + "}\n"

@@ -194,42 +194,34 @@ def test_what_the_server_cannot_take_is_told(given: dict[str, object]) -> None:
         METHODS["analyze"].run(hlo=text, instruction="r", **given)
 
 
-SLICED = """HloModule m
+def fused(array: str, start: str, *lines: str) -> str:
+    """A fusion `z` of an array and what is read beside it, whose last line is its root."""
+    *made, root = lines
+    given = [f"p = {array} parameter(0)", f"i = {start} parameter(1)"]
+    body = "\n  ".join([*given, *made, f"ROOT {root}"])
+    shape = root.split()[2]
+    entry = "\n  ".join([*given, f"ROOT z = {shape} fusion(p, i), kind=kLoop, calls=f"])
+    return f"HloModule m\n\nf {{\n  {body}\n}}\n\nENTRY e {{\n  {entry}\n}}\n"
 
-f {
-  p = f32[16,128]{0,1} parameter(0)
-  i = s32[] parameter(1)
-  r = f32[2048]{0} reshape(p)
-  c = s32[] constant(128)
-  k = s32[] multiply(i, c)
-  ROOT d = f32[128]{0} dynamic-slice(r, START), dynamic_slice_sizes={128}
-}
 
-ENTRY e {
-  p = f32[16,128]{0,1} parameter(0)
-  i = s32[] parameter(1)
-  ROOT z = f32[128]{0} fusion(p, i), kind=kLoop, calls=f
-}
-"""
-PADDED = """HloModule m
-
-f {
-  x = f32[64]{0} parameter(0)
-  i = s32[] parameter(1)
-  a = f32[4]{0} slice(x), slice={[8:12]}
-  z = f32[] constant(0)
-  p = f32[12]{0} pad(a, z), padding=4_4
-  ze = s32[] constant(0)
-  k = s32[] multiply(i, ze)
-  ROOT r = f32[4]{0} dynamic-slice(p, START), dynamic_slice_sizes={4}
-}
-
-ENTRY e {
-  x = f32[64]{0} parameter(0)
-  i = s32[] parameter(1)
-  ROOT q = f32[4]{0} fusion(x, i), kind=kLoop, calls=f
-}
-"""
+SLICED = fused(
+    "f32[16,128]{0,1}",
+    "s32[]",
+    "r = f32[2048]{0} reshape(p)",
+    "c = s32[] constant(128)",
+    "k = s32[] multiply(i, c)",
+    "d = f32[128]{0} dynamic-slice(r, START), dynamic_slice_sizes={128}",
+)
+PADDED = fused(
+    "f32[64]{0}",
+    "s32[]",
+    "a = f32[4]{0} slice(p), slice={[8:12]}",
+    "zero = f32[] constant(0)",
+    "w = f32[12]{0} pad(a, zero), padding=4_4",
+    "c = s32[] constant(0)",
+    "k = s32[] multiply(i, c)",
+    "d = f32[4]{0} dynamic-slice(w, START), dynamic_slice_sizes={4}",
+)
 
 
 def analyzed(text: str, **more: object) -> str:
@@ -251,63 +243,37 @@ def test_no_tile_is_the_smallest_by_a_start_that_may_not_be(start: str, words: s
     assert words in analyzed(PADDED.replace("START", start), tile=(2,))
 
 
-REVERSED = """HloModule m
-
-f {
-  p = f32[16,128]{0,1} parameter(0)
-  i = s32[] parameter(1)
-  r = f32[2048]{0} reshape(p)
-  a = f32[130]{0} slice(r), slice={[0:130]}
-  b = f32[120]{0} dynamic-slice(a, i), dynamic_slice_sizes={120}
-  c = f32[120]{0} reverse(b), dimensions={0}
-  ROOT d = f32[111]{0} dynamic-slice(c, i), dynamic_slice_sizes={111}
-}
-
-ENTRY e {
-  p = f32[16,128]{0,1} parameter(0)
-  i = s32[] parameter(1)
-  ROOT z = f32[111]{0} fusion(p, i), kind=kLoop, calls=f
-}
-"""
-TWICE = """HloModule m
-
-f {
-  x = f32[64]{0} parameter(0)
-  i = s32[] parameter(1)
-  a = f32[4]{0} slice(x), slice={[8:12]}
-  z = f32[] constant(0)
-  p = f32[40]{0} pad(a, z), padding=33_3
-  b = f32[30]{0} dynamic-slice(p, i), dynamic_slice_sizes={30}
-  c = f32[30]{0} reverse(b), dimensions={0}
-  ROOT d = f32[21]{0} dynamic-slice(c, i), dynamic_slice_sizes={21}
-}
-
-ENTRY e {
-  x = f32[64]{0} parameter(0)
-  i = s32[] parameter(1)
-  ROOT z = f32[21]{0} fusion(x, i), kind=kLoop, calls=f
-}
-"""
-LOOKED_UP = """HloModule m
-
-f {
-  x = f32[64]{0} parameter(0)
-  i = s32[4]{0} parameter(1)
-  g = f32[4]{0} gather(x, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}
-  b = f32[4,2]{1,0} broadcast(g), dimensions={0}
-  ROOT c = f32[8]{0} reshape(b)
-}
-
-ENTRY e {
-  x = f32[64]{0} parameter(0)
-  i = s32[4]{0} parameter(1)
-  ROOT z = f32[8]{0} fusion(x, i), kind=kLoop, calls=f
-}
-"""  # noqa: E501
+REVERSED = fused(
+    "f32[16,128]{0,1}",
+    "s32[]",
+    "r = f32[2048]{0} reshape(p)",
+    "a = f32[130]{0} slice(r), slice={[0:130]}",
+    "b = f32[120]{0} dynamic-slice(a, i), dynamic_slice_sizes={120}",
+    "c = f32[120]{0} reverse(b), dimensions={0}",
+    "d = f32[111]{0} dynamic-slice(c, i), dynamic_slice_sizes={111}",
+)
+TWICE = fused(
+    "f32[64]{0}",
+    "s32[]",
+    "a = f32[4]{0} slice(p), slice={[8:12]}",
+    "zero = f32[] constant(0)",
+    "w = f32[40]{0} pad(a, zero), padding=33_3",
+    "b = f32[30]{0} dynamic-slice(w, i), dynamic_slice_sizes={30}",
+    "c = f32[30]{0} reverse(b), dimensions={0}",
+    "d = f32[21]{0} dynamic-slice(c, i), dynamic_slice_sizes={21}",
+)
+LOOKED_UP = fused(
+    "f32[64]{0}",
+    "s32[4]{0}",
+    "g = f32[4]{0} gather(p, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
+    "slice_sizes={1}",
+    "b = f32[4,2]{1,0} broadcast(g), dimensions={0}",
+    "d = f32[8]{0} reshape(b)",
+)
 
 
 def test_one_start_that_is_cut_twice_is_one_value() -> None:
-    """Neighbours are 16 apart for every start, and no element of x is read."""
+    """Neighbours are 16 apart for every start, and no element of p is read."""
     assert "along dimension 0: no constant distance (unknown)" in analyzed(REVERSED)
     told = analyzed(TWICE, tile=(21,), launch=parse_launch("1,32"))
     assert "tile (enclosing, proved)" in told and "at most 1 sector of 32 bytes (a bound" in told

@@ -11,7 +11,7 @@ from math import cos, exp, isfinite, sin, sqrt, tanh
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from red_pairs import ADD, entry
+from red_pairs import ADD, BOTH, LARGER, TIMES, entry
 
 from hloproof.equivalence.constant_parts import ConstantParts, Magnitude
 from hloproof.equivalence.graph import Graph, Node
@@ -134,16 +134,10 @@ def test_what_is_said_to_be_kept_is_kept(term: Term) -> None:
             assert 2 * min(found.lowest, 0) <= value <= 2 * max(found.highest, 0)
 
 
-BOTH = (
-    "both { a = f32[] parameter(0)\n i = s32[] parameter(1)\n b = f32[] parameter(2)\n j = s32[] parameter(3)\n"
-    " s = f32[] add(a, b)\n k = s32[] add(i, j)\n ROOT t = (f32[], s32[]) tuple(s, k)\n}\n"
-)
 DECAYS = (
     "decays { a = f32[] parameter(0)\n b = f32[] parameter(1)\n c = f32[] constant(1e-6)\n d = f32[] multiply(b, c)\n"
     " ROOT r = f32[] add(a, d)\n}\n"
 )
-TIMES = ADD.replace("add {", "times {").replace("add(", "multiply(")
-LARGER = ADD.replace("add {", "larger {").replace("add(", "maximum(")
 TWICE = "twice { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, a)\n}\n"
 FUNCTIONS = ADD.replace("f32", "s32").replace("add {", "add_s32 {") + TWICE + ADD + TIMES + LARGER + BOTH + DECAYS
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from red_pairs import ADD, entry, proved, unproved
+from red_pairs import ADD, BOTH, LARGER, TIMES, entry, proved, unproved
 
 from hloproof.equivalence.computed_identities import has_no_reciprocal, smallest_normal
 from hloproof.equivalence.literals import PARSED
@@ -81,13 +81,7 @@ LESS = "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = pred[]
 BRANCH = (
     "branch { a = f32[4] parameter(0)\n c = f32[] constant(CONSTANT)\n ROOT b = f32[4] broadcast(c), dimensions={}\n}\n"
 )
-BOTH = (
-    "both { a = f32[] parameter(0)\n i = s32[] parameter(1)\n b = f32[] parameter(2)\n j = s32[] parameter(3)\n"
-    " s = f32[] add(a, b)\n k = s32[] add(i, j)\n ROOT t = (f32[], s32[]) tuple(s, k)\n}\n"
-)
 SQUARE = "square { a = f32[] parameter(0)\n ROOT b = f32[] multiply(a, a)\n}\n"
-TIMES = ADD.replace("add {", "times {").replace("add(", "multiply(")
-LARGER = ADD.replace("add {", "larger {").replace("add(", "maximum(")
 CALLED = (
     TIMES
     + LARGER
@@ -389,6 +383,43 @@ def test_a_power_of_e_that_is_zero_is_no_factor_of_a_power() -> None:
 
     unproved(text(False, "-100"), text(True, "-100"), "real")
     proved(text(False, "-1"), text(True, "-1"), "real")
+
+
+MASKED = (
+    "p = f32[4] parameter(0)",
+    "i = s32[4] iota(), iota_dimension=0",
+    "k = s32[4] constant({2, 2, 2, 2})",
+    "g = pred[4] compare(i, k), direction=LT",
+    "c = f32[] constant(-1e30)",
+    "b = f32[4] broadcast(c), dimensions={}",
+    "m = f32[4] select(g, p, b)",
+    "e = f32[4] exponential(m)",
+    "z = f32[] constant(0)",
+    "s = f32[] reduce(e, z), dimensions={0}, to_apply=add",
+    "w = f32[4] broadcast(s), dimensions={}",
+    "o = f32[4] constant({1, 1, 1, 1})",
+)
+
+
+def test_exponents_that_are_masked_are_lost_to_nobody() -> None:
+    """The weights of attention: those left out are zero, and meant to be."""
+    quotient = entry(*MASKED, "ROOT r = f32[4] divide(e, w)", before=ADD)
+    proved(quotient, entry(*MASKED, "v = f32[4] divide(o, w)", "ROOT r = f32[4] multiply(e, v)", before=ADD), "real")
+
+
+def test_zeros_that_a_function_is_applied_to_are_lost_to_nobody() -> None:
+    """A mask on what a function makes of an array that is padded."""
+    given = (
+        "p = f32[2] parameter(0)",
+        "q = pred[4] parameter(1)",
+        "z = f32[] constant(0)",
+        "v = f32[4] pad(p, z), padding=1_1",
+        "u = f32[4] map(v), dimensions={0}, to_apply=square",
+    )
+    called = CALLED.replace("CONSTANT", "1")
+    times = entry(*given, "n = f32[4] convert(q)", "ROOT r = f32[4] multiply(u, n)", before=called)
+    chosen = ("y = f32[4] broadcast(z), dimensions={}", "ROOT r = f32[4] select(q, u, y)")
+    proved(times, entry(*given, *chosen, before=called), "real")
 
 
 @pytest.mark.parametrize("constant", ["inf", "nan"])

@@ -16,7 +16,7 @@ from typing import Final
 
 from hloproof.equivalence.computed_identities import SIGNIFICANT, held_number, holds_all, is_near, smallest_normal
 from hloproof.equivalence.elements import FOLDS, MOVEMENT
-from hloproof.equivalence.graph import Node
+from hloproof.equivalence.graph import Node, operands_first
 from hloproof.equivalence.literals import literal_of
 from hloproof.equivalence.magnitudes import LARGEST_GIVEN
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, may_be_flushed, type_of, value_of
@@ -173,7 +173,7 @@ def _sum(type_: str, a: Magnitude, b: Magnitude, count: int = 1) -> Magnitude:
 
 def _product(a: Magnitude, b: Magnitude) -> Magnitude:
     if inf in (a.least, b.least):
-        return Magnitude(inf, 0, 0)
+        return NOTHING
     corners = [x * y for x in (a.lowest, a.highest) for y in (b.lowest, b.highest)]
     return Magnitude(a.least * b.least, min(corners), max(corners)) if all(map(isfinite, corners)) else LOST
 
@@ -275,16 +275,8 @@ class ConstantParts:
                 return folded if folded is None else joined((folded, anything(type_)))
 
     def _of_node(self, root: Node) -> Magnitude | None:
-        stack = [root]
-        while stack:
-            node = stack[-1]
-            waiting = [o for o in (*node.operands, *node.bodies) if o not in self.known]
-            if waiting and node not in self.known:
-                stack.extend(waiting)
-                continue
-            stack.pop()
-            if node not in self.known:
-                self.known[node] = self._made(node)
+        for node in operands_first(root, self.known):
+            self.known[node] = self._made(node)
         return self.known[root]
 
     def _made(self, node: Node) -> Magnitude | None:
@@ -323,7 +315,7 @@ class ConstantParts:
             case "bitcast-convert" | "bitcast" | "map":
                 found = joined(given)
                 if found is None or (node.head == "map" and found.least == inf):  # of zeros nothing is looked for
-                    return joined(self.known[b] for b in node.bodies)
+                    return joined(map(self._of_node, node.bodies))
                 return joined((found, anything(node.type)))
             case "sort":
                 return joined(alike)
@@ -343,7 +335,7 @@ class ConstantParts:
             return body
         if type_ not in FLOATS:
             return anything(type_)
-        return _sum(type_, start or Magnitude(inf, 0, 0), body, max(count, 1))
+        return _sum(type_, start or NOTHING, body, max(count, 1))
 
     def _folded(
         self, functions: tuple[Node, ...], type_: str, body: Magnitude | None, start: Magnitude | None, count: int
@@ -364,11 +356,11 @@ class ConstantParts:
         return anything(type_)
 
 
-def _numbers(values: Iterable[object], type_: str) -> Magnitude | None:
+def _numbers(values: Iterable[object], type_: str) -> Magnitude:
     """Bounds on those that are numbers."""
-    found = [float(v) for v in values if isinstance(v, int | float) and isfinite(v)]
     if type_ in COMPLEX:
         return anything(type_)
+    found = [float(v) for v in values if isinstance(v, int | float) and isfinite(v)]
     if not found:
         return NOTHING
     # What may be taken for zero where it is used may have any magnitude.

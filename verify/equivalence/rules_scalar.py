@@ -56,8 +56,8 @@ def identity(rules: Rules, goal: Goal, side: int, name: str) -> list[Goal]:
     if side == 1 and name == "times a predicate" and not all(map(rules.definedness.everywhere, head.args)):
         raise Denied("what the predicate multiplies may have no value")
     if name == POWERS_OF_E:
-        factors_ = (seen(rules, goal, a) for a in head.args)
-        if any(isinstance(f, App) and vanishes(f.type, rules.parts.of(f.args[0])) for f in factors_):
+        powers = (seen(rules, goal, a) for a in head.args)
+        if any(isinstance(p, App) and vanishes(p.type, rules.parts.of(p.args[0])) for p in powers):
             raise Denied("a power of e that is zero")
     if name not in KEEPS_NAN:
         rules.leave_nan_open(head.type)

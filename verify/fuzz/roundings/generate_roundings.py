@@ -28,10 +28,6 @@ class Term:
     held: tuple[float, ...] | tuple[bool, ...] | str = ()
 
     @property
-    def is_constant(self) -> bool:
-        return self.op == "constant" or (bool(self.args) and all(a.is_constant for a in self.args))
-
-    @property
     def is_scalar(self) -> bool:
         return self.op in _SUMS or (bool(self.args) and all(a.is_scalar for a in self.args))
 
