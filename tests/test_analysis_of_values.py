@@ -16,6 +16,7 @@ from hloproof.analysis.coalescing import operand_position, stride_along
 from hloproof.analysis.launch import parse_launch, parse_thread_map
 from hloproof.analysis.printing import as_lines
 from hloproof.analysis.report import analyze
+from hloproof.analysis.requests import any_contents
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.hlo.text.shapes import parse_shape
@@ -277,6 +278,17 @@ def test_one_start_that_is_cut_twice_is_one_value() -> None:
     assert "along dimension 0: no constant distance (unknown)" in analyzed(REVERSED)
     told = analyzed(TWICE, tile=(21,), launch=parse_launch("1,32"))
     assert "tile (enclosing, proved)" in told and "at most 1 sector of 32 bytes (a bound" in told
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "free"),
+    [("0", "1", True), ("d0, 0", "d0, 1", True), ("0", "0", False), ("d0, 0", "d0, 0", False), ("d0", "1", False)],
+)
+def test_two_elements_of_one_array_may_be_anything_and_one_is_one_value(one: str, other: str, free: bool) -> None:
+    row = "domain: d0 in [0, 3]"
+    read = f"runtime variables:\nrt0: operand(1); (d0) -> ({one}), {row}\nrt1: operand(1); (d0) -> ({other}), {row}"
+    m = parse_map(f"(d0){{rt0, rt1}} -> (d0 + rt0 - rt1), {row}, rt0 in [0, 9], rt1 in [0, 8]\n{read}")
+    assert any_contents(m) is free
 
 
 def test_one_element_that_is_read_at_two_places_is_one_value() -> None:

@@ -211,7 +211,7 @@ GONE = {
     "the largest of few": ("a = f32[2] constant({50, 100})", "ROOT r = f4e2m1fn[2] convert(a)"),
     "a number that may be taken for zero": (
         "a = f32[2] constant({1e-39, 1})",
-        "b = f32[2] constant({1e10, 1})",
+        "b = f32[2] constant({1e10, 1e10})",
         "ROOT r = f32[2] multiply(a, b)",
     ),
     "the largest, from what is given": (
@@ -322,12 +322,20 @@ def test_what_may_be_lost_is(what: str) -> None:
 
 
 def test_bounds_are_those_of_the_numbers() -> None:
+    half = [line.replace("C", "0.5") for line in A]
     rows = parts(
         "a = f32[2,2] constant({{0.5, 0.5}, {-3, -3}})",
         "o = f32[] constant(1)",
         "ROOT r = f32[2] reduce(a, o), dimensions={1}, to_apply=times",
     )
     assert rows == Magnitude(0.5**4, -81, 81)
+    doubled = parts(
+        "a = f32[2,2] constant({{0.5, 0.5}, {-3, -3}})",
+        "o = f32[] constant(2)",
+        "ROOT r = f32[2] reduce(a, o), dimensions={1}, to_apply=times",
+    )
+    assert doubled == Magnitude(2 * 0.5**4, -162, 162)
+    assert parts(*half, "n = f32[2] constant({3, 3})", "ROOT r = f32[2] power(b, n)") == Magnitude(0.125, -64, 64)
     counted = parts(
         "a = s32[10] iota(), iota_dimension=0",
         "z = s32[] constant(0)",
@@ -336,7 +344,6 @@ def test_bounds_are_those_of_the_numbers() -> None:
     assert counted is not None and counted.highest >= 45
     none = "a = f32[2] constant({0, 0})"
     assert parts(none, "ROOT r = f32[2] power(a, a)") == Magnitude(1, 1, 1)
-    half = [line.replace("C", "0.5") for line in A]
     assert parts(*half, "ROOT r = f32[2] multiply(a, b)") == Magnitude(0.25, -8, 1)
     assert parts(*half, "ROOT r = f32[2] subtract(a, b)") == Magnitude(2.0**-24, 0, 6)
     assert parts(*half, "ROOT r = f32[2] negate(b)") == Magnitude(0.5, -0.5, 4)

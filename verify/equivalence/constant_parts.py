@@ -314,7 +314,7 @@ class ConstantParts:
                 return given[0]
             case "bitcast-convert" | "bitcast" | "map":
                 found = joined(given)
-                if found is None or (node.head == "map" and found.least == inf):  # of zeros nothing is looked for
+                if found is None:
                     return joined(map(self._of_node, node.bodies))
                 return joined((found, anything(node.type)))
             case "sort":
