@@ -10,6 +10,7 @@ import pytest
 from red_pairs import ADD, BOTH, LARGER, TIMES, entry, proved, unproved
 
 from hloproof.equivalence.computed_identities import has_no_reciprocal, smallest_normal
+from hloproof.equivalence.constant_parts import LOST, MASKED, Magnitude, after
 from hloproof.equivalence.literals import PARSED
 from hloproof.equivalence.terms import from_value
 from hloproof.models.interpreter.semantics.element_type import rounded
@@ -385,7 +386,7 @@ def test_a_power_of_e_that_is_zero_is_no_factor_of_a_power() -> None:
     proved(text(False, "-1"), text(True, "-1"), "real")
 
 
-MASKED = (
+ATTENTION = (
     "p = f32[4] parameter(0)",
     "i = s32[4] iota(), iota_dimension=0",
     "k = s32[4] constant({2, 2, 2, 2})",
@@ -403,8 +404,65 @@ MASKED = (
 
 def test_exponents_that_are_masked_are_lost_to_nobody() -> None:
     """The weights of attention: those left out are zero, and meant to be."""
-    quotient = entry(*MASKED, "ROOT r = f32[4] divide(e, w)", before=ADD)
-    proved(quotient, entry(*MASKED, "v = f32[4] divide(o, w)", "ROOT r = f32[4] multiply(e, v)", before=ADD), "real")
+    quotient = entry(*ATTENTION, "ROOT r = f32[4] divide(e, w)", before=ADD)
+    proved(quotient, entry(*ATTENTION, "v = f32[4] divide(o, w)", "ROOT r = f32[4] multiply(e, v)", before=ADD), "real")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("e = f32[4] exponential(b)",),
+        ("n = f32[4] exponential(b)", "e = f32[4] negate(n)"),
+        ("n = f32[4] exponential(b)", "k = f32[4] multiply(n, n)", "e = f32[4] abs(k)"),
+        ("n = f32[4] exponential(b)", "h = bf16[4] convert(n)", "e = f32[4] convert(h)"),
+        (
+            "n = f32[2] slice(b), slice={[0:2]}",
+            "m = f32[2] exponential(n)",
+            "k = f32[4] concatenate(m, t), dimensions={0}",
+            "e = f32[4] negate(k)",
+        ),
+    ],
+)
+def test_nothing_is_divided_by_a_power_of_e_that_is_zero(lines: tuple[str, ...]) -> None:
+    """Where a comparison asks whether the quotient is a number, zero by zero is seen to be none."""
+
+    def text(constant: str, quotient: tuple[str, ...]) -> str:
+        given = ("p = f32[4] parameter(0)", "t = f32[2] constant({1, 2})", f"c = f32[] constant({constant})")
+        spread = (
+            "b = f32[4] broadcast(c), dimensions={}",
+            "o = f32[] constant(0)",
+            "z = f32[4] broadcast(o), dimensions={}",
+        )
+        chosen = ("g = pred[4] compare(q, q), direction=EQ", "s = f32[4] select(g, q, z)")
+        last = 'ROOT r = f32[4] custom-call(s), custom_call_target="not_known"'
+        return entry(*given, *spread, *lines, *quotient, *chosen, last)
+
+    divided, alone = ("l = f32[4] multiply(e, p)", "q = f32[4] divide(l, e)"), ("q = f32[4] copy(p)",)
+    unproved(text("-200", divided), text("-200", alone), "rounding")
+    proved(text("-2", divided), text("-2", alone), "real")
+
+
+@pytest.mark.parametrize(
+    ("op", "given", "found"),
+    [
+        ("divide", (None, MASKED), LOST),
+        ("power", (MASKED, Magnitude(1, -1, -1)), LOST),
+        ("rsqrt", (MASKED,), LOST),
+        ("divide", (MASKED, None), None),
+        ("divide", (MASKED, Magnitude(1e-30, 1e-30, 1)), MASKED),
+        ("add", (MASKED, Magnitude(1, 1, 1)), None),
+        ("sqrt", (MASKED,), None),
+        (
+            "multiply",
+            (Magnitude(1, 0, 1, masked=True), Magnitude(1e-30, 0, 1e-30)),
+            Magnitude(1e-30, -1e-30, 1e-30, masked=True),
+        ),
+        ("multiply", (Magnitude(0.5, 0, 1, masked=True), Magnitude(1, 0, 2)), Magnitude(0.5, 0, 2, masked=True)),
+        ("multiply", (Magnitude(0.5, 0, 1, masked=True), Magnitude(1e-38, 0, 1)), LOST),
+    ],
+)
+def test_powers_of_e_that_are_zero(op: str, given: tuple[Magnitude | None, ...], found: Magnitude | None) -> None:
+    assert after(op, "f32", given, ["f32"] * len(given)) == found
 
 
 def test_zeros_that_a_function_is_applied_to_are_lost_to_nobody() -> None:

@@ -9,7 +9,7 @@ types have them. Of those that nothing is known of any magnitude is possible, an
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import exp, inf, isfinite, prod, sqrt
 from typing import Final
@@ -27,13 +27,15 @@ from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS, l
 @dataclass(frozen=True, slots=True)
 class Magnitude:
     """Bounds on numbers: none but zero has a magnitude below `least`, which is infinite where all are zero; all are
-    from `lowest` to `highest`, both included. Or some are `lost`, and no more is said. There are none of a tensor where
-    no element follows from constants alone."""
+    from `lowest` to `highest`, both included. Or some are `lost`, and no more is said. Beside these may be `masked`
+    ones: powers of e that may be zero, and of which no more is known. There are no bounds for a tensor of which no
+    element follows from constants alone."""
 
     least: float
     lowest: float
     highest: float
     lost: bool = False
+    masked: bool = False
 
     @property
     def most(self) -> float:
@@ -48,6 +50,12 @@ class Magnitude:
 NOTHING: Final = Magnitude(inf, 0, 0)
 """What follows from constants alone and is no number, as an infinity, or no other number than zero."""
 LOST: Final = Magnitude(0, 0, 0, True)
+MASKED: Final = Magnitude(inf, 0, 0, masked=True)
+"""Nothing but such powers, and their products."""
+_STAYS_MASKED: Final = frozenset({"abs", "convert", "copy", "divide", "multiply", "negate"})
+"""Operations that are zero again where what they are given is."""
+_DIVIDES_BY: Final = {"divide": 1, "power": 0, "rsqrt": 0}
+"""Operations that divide, as polynomials read them, by the operand at this place."""
 _COMPLEX_KEPT: Final = frozenset({"complex", "copy", "negate"})
 """Operations that give complex numbers of the same magnitude."""
 _NEAREST: Final = 2.0**-66
@@ -59,7 +67,12 @@ def joined(parts: Iterable[Magnitude | None]) -> Magnitude | None:
     found = [p for p in parts if p is not None]
     if not found or any(p.lost for p in found):
         return LOST if found else None
-    return Magnitude(min(p.least for p in found), min(p.lowest for p in found), max(p.highest for p in found))
+    return Magnitude(
+        min(p.least for p in found),
+        min(p.lowest for p in found),
+        max(p.highest for p in found),
+        masked=any(p.masked for p in found),
+    )
 
 
 def anything(type_: str) -> Magnitude:
@@ -87,6 +100,9 @@ def after(op: str, type_: str, given: Sequence[Magnitude | None], types: Sequenc
     """What an operation makes of such numbers, where all that it is given are."""
     if op in ("select", "clamp", "maximum", "minimum"):
         return joined(p for p, t in zip(given, types, strict=True) if t == type_ or op != "select")
+    divisor = given[_DIVIDES_BY[op]] if op in _DIVIDES_BY else None
+    if divisor is not None and divisor.masked:
+        return LOST
     parts = [p for p in given if p is not None]
     if len(parts) < len(given) or not parts:
         return None
@@ -94,9 +110,13 @@ def after(op: str, type_: str, given: Sequence[Magnitude | None], types: Sequenc
         return LOST
     if type_ in COMPLEX and op not in _COMPLEX_KEPT:
         return LOST
+    if MASKED in parts:
+        return MASKED if op in _STAYS_MASKED and type_ in FLOATS else None
     if type_ not in FLOATS:
         return anything(type_)
-    return _of_floats(op, type_, parts, types)
+    found = _of_floats(op, type_, parts, types)
+    masked = op in _STAYS_MASKED and any(p.masked for p in parts)
+    return replace(found, masked=True) if masked and found is not None and not found.lost else found
 
 
 def _of_floats(op: str, type_: str, parts: Sequence[Magnitude], types: Sequence[str]) -> Magnitude | None:
@@ -126,8 +146,8 @@ def _of_floats(op: str, type_: str, parts: Sequence[Magnitude], types: Sequence[
         case "rsqrt" if first.lowest >= 0 and first.most:
             return _quotient(type_, Magnitude(1, 1, 1), Magnitude(_root(first.least), 0, _root(first.highest)))
         case "exponential":
-            # What it makes zero is meant to be, as where exponents are masked, and is followed no further.
-            return None if vanishes(type_, first) else fitted(type_, Magnitude(*_powers_of_e(first)))
+            # What it makes zero is meant to be, as where exponents are masked; but nothing is divided by it.
+            return MASKED if vanishes(type_, first) else fitted(type_, Magnitude(*_powers_of_e(first)))
         case "logistic":
             return fitted(type_, Magnitude(_power_of_e(min(0.0, first.lowest)) / 2, 0, 1))
         case "tanh" | "erf":
@@ -333,6 +353,8 @@ class ConstantParts:
         """The sum of so many of these, and of what it begins with where there is that."""
         if body is None or body.lost:
             return body
+        if MASKED in (body, start):
+            return None
         if type_ not in FLOATS:
             return anything(type_)
         return _sum(type_, start or NOTHING, body, max(count, 1))
@@ -345,7 +367,7 @@ class ConstantParts:
         bare = op == "bound" or (bool(op) and len({o for o in functions[0].operands if o.head == "bound"}) == 2)
         if bare and op in ("maximum", "minimum", "bound"):
             return joined((body, start))
-        if body is None or start is None:
+        if body is None or start is None or MASKED in (body, start):
             return None
         if body.lost or start.lost:
             return LOST
