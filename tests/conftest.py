@@ -1,7 +1,9 @@
-"""Settings of all tests: what is slow on a busy machine is not wrong, and signals reach what a test starts."""
+"""Settings of all tests: what is slow on a busy machine is not wrong, and signals reach what a test starts, which is
+compiled once."""
 
 from __future__ import annotations
 
+import os
 import signal
 
 from hypothesis import HealthCheck, settings
@@ -14,3 +16,6 @@ settings.load_profile("suite")
 for _signal, _default in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(_signal) is signal.SIG_IGN:
         signal.signal(_signal, _default)
+
+# Hundreds of tests start the program: where the environment forbids to keep what is compiled, that is half of the time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
