@@ -76,6 +76,51 @@ def test_a_loop_that_may_take_no_turn_gives_what_it_was_given(
         assert any("read by w" in (f.counterexample or "") for f in found)
 
 
+FLOATS = MODULE.replace("s32[]) p", "f32[]) p").replace("s32[]) t", "f32[]) t").replace("s32[]) w", "f32[]) w")
+for _line in ("i", "one", "next", "k", "most", "turns", "zero", "first"):
+    FLOATS = FLOATS.replace(f"  {_line} = s32", f"  {_line} = f32")
+
+
+@pytest.mark.parametrize(
+    ("first", "most", "root", "verdict"),
+    [
+        ("zero", "8", USED, Verdict.UNKNOWN),
+        ("zero", "0", USED, Verdict.UNKNOWN),
+        ("turns", "8", USED, Verdict.REFUTED),
+        ("zero", "8", "ROOT o = f32[8] copy(v)", Verdict.PROVED),
+    ],
+)
+def test_whether_a_loop_turns_is_not_known_where_constants_say_so_that_are_not_worked_out(
+    first: str, most: str, root: str, verdict: Verdict
+) -> None:
+    found = overwrites(FLOATS.format(made=OVER, first=first, most=most, root=root))
+    assert {f.verdict for f in found} - {Verdict.PROVED} == {verdict} - {Verdict.PROVED}
+    if verdict is Verdict.UNKNOWN:
+        assert any("whether w takes a turn" in (f.reason or "") for f in found)
+
+
+def test_what_is_wrong_however_often_a_loop_turns_is_refuted_all_the_same() -> None:
+    text = FLOATS.format(made=OVER, first="zero", most="8", root="ROOT o = (f32[8], f32[8], f32[8]) tuple(r, v, x)")
+    assert Verdict.REFUTED in {f.verdict for f in overwrites(text)}
+
+
+def test_of_other_loops_constants_say_nothing() -> None:
+    text = FLOATS.format(made=OVER, first="turns", most="8", root=USED)
+    other = (
+        "  c2 = f32[8] copy(p)\n  z2 = f32[] copy(zero)\n  s2 = (f32[8], f32[]) tuple(c2, z2)\n"
+        "  w2 = (f32[8], f32[]) while(s2), condition=more, body=turn\n  x ="
+    )
+    wrong = [f for f in overwrites(text.replace("  x =", other)) if f.verdict is Verdict.REFUTED]
+    assert ["overwrites x, which is read by w" in (f.counterexample or "") for f in wrong] == [True]
+
+
+def test_what_comes_from_outside_is_no_constant() -> None:
+    text = FLOATS.format(made=OVER, first="zero", most="8", root=USED)
+    called = text.replace("copy(zero)", 'custom-call(zero), custom_call_target="first"')
+    assert called != text
+    assert Verdict.REFUTED in {f.verdict for f in overwrites(called)}
+
+
 BEHIND = """HloModule m, is_scheduled=true
 
 turn {

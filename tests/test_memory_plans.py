@@ -317,6 +317,36 @@ def test_a_result_over_the_second_half_of_what_is_read(operation: str, wrong: di
     assert refuted(HALF.format(operation=operation), HALF_PLAN) == wrong
 
 
+_EACH = "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"
+
+
+@pytest.mark.parametrize(("places", "verdict"), [("%i", "unknown"), ("%b", "refuted")])
+def test_a_fusion_that_reads_where_an_array_says_is_refuted_where_the_array_may_be_any(
+    places: str, verdict: str
+) -> None:
+    """Of an iota each element reads itself."""
+    hlo = f"""HloModule m, is_scheduled=true
+
+%fused (q: f32[8], g: s32[8]) -> f32[8] {{
+  %q = f32[8]{{0}} parameter(0)
+  %g = s32[8]{{0}} parameter(1)
+  ROOT %n = f32[8]{{0}} gather(%q, %g), {_EACH}
+}}
+
+ENTRY %main (a: f32[8], b: s32[8]) -> f32[8] {{
+  %a = f32[8]{{0}} parameter(0)
+  %b = s32[8]{{0}} parameter(1)
+  %x = f32[8]{{0}} negate(%a)
+  %j = s32[8]{{0}} iota(), iota_dimension=0
+  %i = s32[8]{{0}} abs(%j)
+  %d = f32[8]{{0}} fusion(%x, {places}), kind=kLoop, calls=%fused
+  ROOT %o = f32[8]{{0}} copy(%d)
+}}
+"""
+    found = [r for r in judged(hlo, roomy_plan(hlo, (("d", "x"),))) if r.claim == "plan-in-place"]
+    assert [str(r.verdict) for r in found] == [verdict]
+
+
 def test_outputs_of_other_sizes_are_not_made_in_the_same_steps() -> None:
     hlo = """HloModule m, is_scheduled=true
 

@@ -105,3 +105,94 @@ def test_a_size_is_no_element_of_its_array() -> None:
         "    rt1: operand(1); (d0) -> (0), domain: d0 in [0, 3]",
     )
     assert found.verdict == "unknown"
+
+
+ROW4 = "domain: d0 in [0, 3]"
+
+
+@pytest.mark.parametrize(
+    ("text", "clause", "verdict"),
+    [
+        (  # constants are what they are
+            "x = s32[4] parameter(0)\ny = s32[4] constant({5, 5, 5, 5})\nROOT r = s32[4] add(x, y)",
+            f"(d0){{rt0}} -> (d0 + rt0 - 5), {ROW4}, rt0 in [-9, 9]\n"
+            f"    runtime variables:\n    rt0: operand(1); (d0) -> (d0), {ROW4}",
+            "unknown",
+        ),
+        (  # and what is computed may be one number only
+            "x = s32[4] parameter(0)\nz = s32[4] parameter(1)\ny = s32[4] subtract(z, z)\nROOT r = s32[4] add(x, y)",
+            f"(d0){{rt0}} -> (d0 + rt0), {ROW4}, rt0 in [-9, 9]\n"
+            f"    runtime variables:\n    rt0: operand(1); (d0) -> (d0), {ROW4}",
+            "unknown",
+        ),
+        (
+            "x = s32[4] parameter(0)\ny = s32[4] parameter(1)\nROOT r = s32[4] add(x, y)",
+            f"(d0){{rt0}} -> (d0 + rt0), {ROW4}, rt0 in [-9, 9]\n"
+            f"    runtime variables:\n    rt0: operand(1); (d0) -> (d0), {ROW4}",
+            "refuted",
+        ),
+        (  # a start that is made of an iota
+            "x = f32[4] parameter(0)\ni = s32[4] iota(), iota_dimension=0\nROOT r = f32[4] gather(x, i), "
+            "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}",
+            f"(d0) -> (d0), {ROW4}",
+            "unknown",
+        ),
+        (
+            "x = f32[4] parameter(0)\ni = s32[4] parameter(1)\nROOT r = f32[4] gather(x, i), "
+            "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}",
+            f"(d0) -> (d0), {ROW4}",
+            "refuted",
+        ),
+    ],
+)
+def test_what_is_not_given_may_not_be_anything(text: str, clause: str, verdict: str) -> None:
+    assert checked(text, f"output-to-input 0 {clause}").verdict == verdict
+
+
+@pytest.mark.parametrize(("other", "verdict"), [("x", "unknown"), ("y", "refuted")])
+def test_one_array_that_is_chosen_twice_holds_one_value(other: str, verdict: str) -> None:
+    found = checked(
+        "g = pred[4] parameter(0)\nx = s32[4] parameter(1)\ny = s32[4] parameter(2)\n"
+        f"ROOT r = s32[4] select(g, x, {other})",
+        f"output-to-input 1 (d0){{rt0, rt1}} -> (d0 + rt0 - rt1), {ROW4}, rt0 in [-9, 9], rt1 in [-9, 9]\n"
+        f"    runtime variables:\n    rt0: operand(1); (d0) -> (0), {ROW4}\n    rt1: operand(2); (d0) -> (0), {ROW4}",
+    )
+    assert found.verdict == verdict
+
+
+def test_a_pair_is_not_one_because_some_value_would_make_it_one() -> None:
+    """Of y = [1, 0] no element that is read twice is even and odd."""
+    found = checked(
+        "x = s32[4] parameter(0)\ny = s32[4] parameter(1)\nROOT r = s32[4] add(x, y)",
+        "output-to-input 0 (d0)[s0]{rt0} -> (d0), domain: d0 in [0, 3], s0 in [0, 1], rt0 in [0, 9], "
+        "s0 - rt0 mod 2 in [0, 0]\n    runtime variables:\n"
+        "    rt0: operand(1); (d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 1]",
+    )
+    assert found.verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("size", "result", "interval", "verdict"),
+    [
+        (5, "d0", "1, 3", "proved"),
+        (5, "d0 + rt0 - rt0", "-2, -1", "proved"),
+        (5, "d0 + rt0 floordiv 4", "1, 3", "proved"),
+        (5, "d0 + rt0", "1, 3", "refuted"),
+        (8, "d0", "10, 12", "refuted"),
+        (8, "d0 + rt0", "10, 12", "refuted"),
+        (8, "d0 + rt0 - 9", "10, 12", "refuted"),
+        (8, "d0 + rt0", "0, 3", "proved"),
+    ],
+)
+def test_a_start_that_is_cut_to_what_the_operation_never_reads(
+    size: int, result: str, interval: str, verdict: str
+) -> None:
+    """It is another value than that of the operation, which may matter or not."""
+    row = "domain: d0 in [0, 4]"
+    found = checked(
+        f"x = f32[{size}] parameter(0)\ni = s32[] parameter(1)\n"
+        "ROOT r = f32[5] dynamic-slice(x, i), dynamic_slice_sizes={5}",
+        f"output-to-input 0 (d0){{rt0}} -> ({result}), {row}, rt0 in [{interval}]\n"
+        f"    runtime variables:\n    rt0: operand(1); (d0) -> (), {row}",
+    )
+    assert found.verdict == verdict

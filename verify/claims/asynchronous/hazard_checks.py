@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement, judged
-from hloproof.claims.asynchronous.loop_turns import takes_a_turn
+from hloproof.claims.asynchronous.loop_turns import loops_of_constants, takes_a_turn
 from hloproof.claims.asynchronous.orders import Orders
 from hloproof.claims.asynchronous.shared_arguments import shared_arguments
 from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, timeline
@@ -25,22 +25,39 @@ from hloproof.models.hlo.shape import ShapeIndex
 
 def hazard_operand(context: Context) -> Iterator[Judgement]:
     """The claim hazard-operand: what is read in flight is not written meanwhile."""
-    return operand_hazards(scene_of(context))
+    return _where_loops_turn(operand_hazards, context)
 
 
 def hazard_output(context: Context) -> Iterator[Judgement]:
     """The claim hazard-output: what is written in flight is not touched meanwhile."""
-    return output_hazards(scene_of(context))
+    return _where_loops_turn(output_hazards, context)
 
 
 def hazard_overwrite(context: Context) -> Iterator[Judgement]:
     """The claim hazard-overwrite alone, of what `overwrite_hazards` finds."""
-    return (j for j in overwrite_hazards(scene_of(context)) if j.claim == "hazard-overwrite")
+    return (j for j in _where_loops_turn(overwrite_hazards, context) if j.claim == "hazard-overwrite")
 
 
 def hazard_donation(context: Context) -> Iterator[Judgement]:
     """The claim hazard-donation alone, of what `overwrite_hazards` finds."""
-    return (j for j in overwrite_hazards(scene_of(context)) if j.claim == "hazard-donation")
+    return (j for j in _where_loops_turn(overwrite_hazards, context) if j.claim == "hazard-donation")
+
+
+def _where_loops_turn(check: Callable[[Scene], Iterator[Judgement]], context: Context) -> Iterator[Judgement]:
+    """What the check finds. Where something is wrong only if loops end before their first turn, and constants that are
+    not worked out say whether they do, that is not known."""
+    scene = scene_of(context)
+    wrong: set[tuple[str, HloPosition]] | None = None
+    for j in check(scene):
+        if j.problem is not None and scene.loops_of_constants:
+            if wrong is None:
+                turning = replace(scene, all_turn=True)
+                wrong = {(other.claim, other.place) for other in check(turning) if other.problem is not None}
+            if (j.claim, j.place) not in wrong:
+                unknown = f"whether {', '.join(sorted(scene.loops_of_constants))} takes a turn: {j.problem}"
+                yield judged(j.claim, j.place, unknown=unknown.split("\n", 1)[0])
+                continue
+        yield j
 
 
 def scene_of(context: Context) -> Scene:
@@ -56,6 +73,8 @@ class Scene:
     """One module, its buffers and the orders in which it may run."""
 
     context: Context
+    all_turn: bool = False
+    """Loops are taken to turn where constants say whether they do, and are not worked out."""
 
     @property
     def shares(self) -> bool:
@@ -67,7 +86,15 @@ class Scene:
 
     @cached_property
     def locals(self) -> Mapping[str, LocalBuffers]:
-        return local_buffers(self.buffers, self.shares, partial(takes_a_turn, self.context.chains.module))
+        return local_buffers(self.buffers, self.shares, self._turns)
+
+    def _turns(self, computation: Computation, loop: Instruction) -> bool:
+        guessed = self.all_turn and loop.name in self.loops_of_constants
+        return guessed or takes_a_turn(self.context.chains.module, computation, loop)
+
+    @cached_property
+    def loops_of_constants(self) -> frozenset[str]:
+        return frozenset(i.name for i in loops_of_constants(self.context.chains.module))
 
     @cached_property
     def _orders(self) -> dict[str, Orders]:

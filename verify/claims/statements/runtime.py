@@ -88,7 +88,7 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
     m = of_positions(m, definition.group_size)
     unnamed = piece_of(m, number, direction, [(f"u{number}_{k}", v.interval) for k, v in enumerate(m.runtime)], suffix)
     own = readings(m, unnamed)
-    chosen = [None if r is None else _closest(unnamed, r, reads) for r in own]
+    chosen = [None if r is None else _read_of(unnamed, r, reads) for r in own]
     named: list[tuple[str, Interval]] = []
     beside: dict[tuple[int, bool, tuple[Expr, ...]], str] = {}
     for (name, interval), reading, k in zip(unnamed.runtime, own, chosen, strict=True):
@@ -99,8 +99,7 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
             named.append((beside.setdefault((reading.operand, reading.of_sizes, reading.index), name), interval))
         else:
             # The map's variable under the definition's name: it is both, so it lies where both do.
-            met = interval.intersect(reads[k].interval)
-            named.append((f"r{k}", interval if met.is_empty else met))
+            named.append((f"r{k}", interval.intersect(reads[k].interval)))
     if len(set(named)) > len({name for name, _ in named}):
         raise NotModelled("one element that is read twice and cut to two intervals")
     piece = piece_of(m, number, direction, named, suffix)
@@ -130,6 +129,12 @@ def match(m: IndexingMap, number: int, direction: Direction, definition: Definit
 
             parts += _same_reading(statement, piece, own_reading, name, reads[k], strays)
     return Matched(piece, tuple(parts), not mentioned.isdisjoint(beside.values()))
+
+
+def _read_of(piece: Piece, own: ElementReading, reads: Sequence[RuntimeRead]) -> int | None:
+    """The read that the variable may be; none where it is cut to what the read never is, so that it is beside it."""
+    k = _closest(piece, own, reads)
+    return None if k is None or own.interval.intersect(reads[k].interval).is_empty else k
 
 
 def _closest(piece: Piece, own: ElementReading, reads: Sequence[RuntimeRead]) -> int | None:
