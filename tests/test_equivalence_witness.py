@@ -95,8 +95,8 @@ LOST_IN_THE_RESULT = {
 @pytest.mark.parametrize("what", LOST_IN_THE_RESULT)
 @pytest.mark.parametrize("turned", [False, True])
 def test_what_is_zero_in_one_module_alone_is_unknown(what: str, turned: bool) -> None:
-    """f8e4m3fn holds nothing between 0 and 2^-10, f16 does."""
-    for kind, verdict in (("f8e4m3fn", "unknown"), ("f16", "proved")):
+    """f8e4m3fn holds nothing between 0 and 2^-10, bf16 does."""
+    for kind, verdict in (("f8e4m3fn", "unknown"), ("bf16", "proved")):
         texts = through(kind, *LOST_IN_THE_RESULT[what])
         before, after = map(parse_module, texts[::-1] if turned else texts)
         assert decide(before, after, "rounding", 5.0).verdict == "proved"

@@ -111,6 +111,8 @@ def after(op: str, type_: str, given: Sequence[Magnitude | None], types: Sequenc
     if type_ in COMPLEX and op not in _COMPLEX_KEPT:
         return LOST
     if MASKED in parts:
+        if op in ("add", "subtract") and type_ in FLOATS:
+            return anything(type_)
         return MASKED if op in _STAYS_MASKED and type_ in FLOATS else None
     if type_ not in FLOATS:
         return anything(type_)

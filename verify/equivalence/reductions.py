@@ -6,6 +6,7 @@ Trusted.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from math import prod
 from typing import Final
 
@@ -113,8 +114,8 @@ def associates(rules: Rules, op: str, type_: str, term: Term, *more: Term) -> No
 
 
 def _types_in(precision: object) -> set[str]:
-    """The types of floats that a precision names, as `dot_bf16_bf16_f32` does."""
-    return set(re.findall(r"[a-z]+\d+\w*?(?=_|\W|$)", str(precision))) & SIGNIFICANT.keys()
+    """The types of floats that a precision names, as `dot_bf16_bf16_f32` does; be they known or not."""
+    return set(re.findall(r"[a-z]+\d+\w*?(?=_|\W|$)", str(precision)))
 
 
 def rounded_factors(rules: Rules, fold: Fold) -> None:
@@ -124,7 +125,12 @@ def rounded_factors(rules: Rules, fold: Fold) -> None:
     if fold.head[1]:
         for type_ in _types_in(fold.head[1]):
             given = tuple(App("convert", type_, (body,)) for body in fold.bodies)
-            if any(map(rules.parts.loses, (*given, App("multiply", type_, given)))):
+            computed: tuple[Term, ...] = (*given, replace(fold, type=type_, bodies=given))
+            if type_ in SIGNIFICANT:
+                lost = any(map(rules.parts.loses, computed))
+            else:
+                lost = any(rules.parts.of(body) is not None for body in fold.bodies)
+            if lost:
                 raise Denied("a constant that the algorithm of a contraction loses")
         rules.use("the precision of a contraction left out", "rounding", (fold,))
     narrowed = [b for b in fold.bodies if type_of(b) != fold.type and not holds_all(fold.type, type_of(b))]

@@ -15,6 +15,7 @@ from hloproof.equivalence.answer import TIERS, Certificate, Mismatch, Result, Ti
 from hloproof.equivalence.boundary import check_boundary
 from hloproof.equivalence.configurations import unknown_of_module
 from hloproof.equivalence.decide import decide
+from hloproof.equivalence.refuting.lost_numbers import where_constants_are_lost
 from hloproof.equivalence.refuting.refute import Refutation, Refuter
 from hloproof.equivalence.refuting.witness import where_a_number_is_lost
 from hloproof.models.errors import InputError
@@ -30,6 +31,9 @@ _GLANCE: Final = 0.2
 """The part that the refuter may use up before the prover goes on, and once more where it suspects something."""
 _BESIDE: Final = 0.05
 """The part that a run beside a proof may use up: most end in less, and of what takes long nothing is said."""
+_WATCHED: Final = 0.15
+"""The part that runs of each module may use up which show that it loses no constant: without any the proof does not
+stand."""
 
 
 @dataclass(frozen=True)
@@ -97,13 +101,7 @@ def compare(
     result = decide(before, after, tier, _PROVING * budget_seconds, glance)
     if result.verdict is Verdict.UNKNOWN and found is None:
         found = refuter.find(budget_seconds - (monotonic() - start))
-    if result.verdict is Verdict.PROVED and any(of != "exact" for _, of in result.axioms):
-        left = budget_seconds - (monotonic() - start)
-        told = where_a_number_is_lost(before, after, min(left, _BESIDE * budget_seconds))
-        result = Result(Verdict.UNKNOWN, f"equal over the real numbers, but {told}") if told else result
-    if result.verdict is Verdict.PROVED:
-        told = overwritten(before, after, budget_seconds - (monotonic() - start))
-        result = Result(Verdict.UNKNOWN, f"equal as the texts say, but {told}") if told else result
+    result = standing(before, after, result, budget_seconds - (monotonic() - start), budget_seconds)
     seconds = monotonic() - start
     if isinstance(found, Refutation):
         if unread := sorted(_unread(before) | _unread(after)):
@@ -112,6 +110,22 @@ def compare(
         return Answer(Verdict.REFUTED, found.reason, refutation=found, seconds=seconds)
     reason = f"{result.reason}; {found}" if found else result.reason
     return Answer(result.verdict, reason, result.axioms, result.mismatch, result.certificate, seconds=seconds)
+
+
+def standing(before: Module, after: Module, result: Result, seconds: float, budget_seconds: float) -> Result:
+    """The result, or unknown: a proof over real numbers where a run shows a number that is lost, or none ends, and any
+    proof where the module after does not keep an array for as long as it is read."""
+    deadline = monotonic() + seconds
+    if result.verdict is Verdict.PROVED and any(of != "exact" for _, of in result.axioms):
+        told = where_a_number_is_lost(before, after, min(seconds, _BESIDE * budget_seconds))
+        for module, name in () if told else ((before, "before"), (after, "after")):
+            lost = where_constants_are_lost(module, min(deadline - monotonic(), _WATCHED * budget_seconds))
+            told = told or (f"of the module {name}: {lost}" if lost else "")
+        result = Result(Verdict.UNKNOWN, f"equal over the real numbers, but {told}") if told else result
+    if result.verdict is Verdict.PROVED:
+        told = overwritten(before, after, deadline - monotonic())
+        result = Result(Verdict.UNKNOWN, f"equal as the texts say, but {told}") if told else result
+    return result
 
 
 def _unread(module: Module) -> frozenset[str]:
