@@ -4,6 +4,7 @@ same one with a constant that every type in it holds."""
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -500,3 +501,88 @@ def test_a_reciprocal_of_few_digits_is_none() -> None:
     for kind, (none, some) in numbers.items():
         assert has_no_reciprocal(kind, from_value(kind, none)) and not has_no_reciprocal(kind, from_value(kind, some))
     proved(text("divide", 9.0), text("multiply", float(Fraction(rounded("f16", 1 / 9)))), "rounding")
+
+
+_AT = (
+    "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
+    "to_apply=add"
+)
+_MADE = {
+    # what is made, of constants that f16 does not hold, and of some that it holds
+    "what is scattered over": (
+        (
+            "p = f32[4] parameter(0)",
+            "k = f32[4] constant({C, C, C, C})",
+            "i = s32[4,1] constant({{0}, {0}, {0}, {0}})",
+            f"m = f32[4] scatter(k, i, p), {_AT}",
+        ),
+        "1e-9",
+    ),
+    "what is scattered to one place": (
+        (
+            "p = f32[2] parameter(0)",
+            "c = f32[2] constant({0, 0})",
+            "z = f32[4] concatenate(c, p), dimensions={0}",
+            "k = f32[4] constant({C, C, C, C})",
+            "i = s32[4,1] constant({{0}, {0}, {0}, {0}})",
+            f"m = f32[4] scatter(z, i, k), {_AT}",
+        ),
+        "30000",
+    ),
+    "what a function makes of nothing": (
+        ("p = f32[4] parameter(0)", "m = f32[4] map(p), dimensions={0}, to_apply=gives"),
+        "1e-9",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _MADE)
+def test_what_is_made_through_a_type(name: str) -> None:
+    lines, lost = _MADE[name]
+    gives = "gives { a = f32[] parameter(0)\n ROOT c = f32[] constant(C)\n}\n"
+
+    def text(through: bool, constant: str) -> str:
+        back = ("h = f16[4] convert(m)", "w = f32[4] convert(h)") if through else ("w = f32[4] copy(m)",)
+        last = ("q = f32[4] parameter(1)", "ROOT r = f32[4] multiply(w, q)")
+        return re.sub(r"\bC\b", constant, entry(*lines, *back, *last, before=ADD + gives))
+
+    unproved(text(True, lost), text(False, lost), "rounding")
+    proved(text(True, "2"), text(False, "2"), "rounding")
+
+
+def test_many_numbers_that_cancel() -> None:
+    """1 and -0.99999994 leave a number of 2^-24, as part of a sum of what is given in another row."""
+
+    def text(regrouped: bool) -> str:
+        given = (
+            "y = f32[2] parameter(0)",
+            "c = f32[2] constant({1, -0.99999994})",
+            "m0 = f32[4] concatenate(c, y), dimensions={0}",
+            "m = f32[2,2] reshape(m0)",
+            "z = f32[] constant(0)",
+            "w = f32[2] reduce(m, z), dimensions={1}, to_apply=add",
+        )
+        numbers = [f"{n} = f32[2] constant({{{c}, {c}}})" for n, c in (("a", "1.2e-38"), ("b", "1e38"), ("d", "1.2"))]
+        lines = (
+            ("s = f32[2] multiply(w, a)", "t = f32[2] multiply(s, b)") if regrouped else ("t = f32[2] multiply(w, d)",)
+        )
+        return entry(*given, *numbers, *lines, "ROOT r = f32[2] copy(t)", before=ADD)
+
+    unproved(text(True), text(False), "rounding")
+
+
+def test_of_constants_that_are_not_read_nothing_is_known() -> None:
+    count = PARSED + 8
+    numbers = ", ".join("1e-9" if k % 2 else "1" for k in range(count))
+
+    def text(through: bool) -> str:
+        given = (
+            "p = f32[8] parameter(0)",
+            f"q = f32[{count + 8}] parameter(1)",
+            f"c = f32[{count}] constant({{{numbers}}})",
+            f"v = f32[{count + 8}] concatenate(c, p), dimensions={{0}}",
+        )
+        back = (f"h = f16[{count + 8}] convert(v)", f"w = f32[{count + 8}] convert(h)") if through else ()
+        return entry(*given, *back, f"ROOT r = f32[{count + 8}] multiply({'w' if through else 'v'}, q)")
+
+    unproved(text(True), text(False), "rounding")

@@ -9,10 +9,11 @@ import pytest
 from red_pairs import ADD, entry
 
 from hloproof.equivalence import decide
+from hloproof.equivalence.answer import Result
 from hloproof.equivalence.refuting.lost_numbers import where_constants_are_lost
 from hloproof.models.hlo.parser import parse_module
 from hloproof.queries.certificates import certificate_text, recheck_text
-from hloproof.queries.equivalence import compare
+from hloproof.queries.equivalence import Answer, compare
 
 P = "p = f32[4] parameter(0)"
 LAST = 'ROOT r = f32[4] custom-call(v), custom_call_target="not_known"'
@@ -292,7 +293,7 @@ def test_a_proof_over_real_numbers_does_not_stand_where_a_constant_is_lost() -> 
         result = decide(before, after, "rounding", 5.0)
         assert result.verdict == "proved" and result.certificate is not None
         rechecked = recheck_text(certificate_text(texts[0], texts[1], result.certificate), "c.json")
-        answers = [compare(before, after), compare(after, before), rechecked]
+        answers: list[Answer | Result] = [compare(before, after), compare(after, before), rechecked]
         assert {str(a.verdict) for a in answers} == {verdict}
         if verdict == "unknown":
             where = ("after", "before", "after")

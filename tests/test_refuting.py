@@ -7,6 +7,7 @@ import signal
 from typing import Any
 
 import pytest
+from red_pairs import entry
 
 from hloproof.equivalence.refuting.refute import Refutation, refute
 from hloproof.equivalence.refuting.restricted import restricted, work
@@ -16,6 +17,7 @@ from hloproof.models.hlo.attributes import Attributes
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.run import run_module
 from hloproof.models.interpreter.semantics.perturbed import Perturbed
+from hloproof.queries.equivalence import compare
 
 ADD = "add_f {\n x = f32[] parameter(0)\n y = f32[] parameter(1)\n ROOT s = f32[] add(x, y)\n}\n"
 
@@ -568,3 +570,40 @@ def test_what_several_devices_send_one_after_the_other_is_received_in_turn() -> 
 def test_of_what_is_under_way_at_once_nobody_says_which_arrives_first(sources: tuple[int, int], said: str) -> None:
     with pytest.raises(NotModelled, match=said):
         run_module(parse_module(received_twice(True, sources)), [[[1, 2]], [[3, 4]], [[5, 6]]], replicas=3)
+
+
+@pytest.mark.parametrize("given", ["parameter_replication={true}", "sharding={replicated}"])
+def test_what_all_devices_are_given_alike_is_the_same_when_it_is_passed_round(given: str) -> None:
+    head = f"HloModule m, replica_count=2\n\nENTRY e {{\n  p = f32[6] parameter(0), {given}\n"
+    passed = f"{head}  ROOT r = f32[6] collective-permute(p), source_target_pairs={{{{0,1}},{{1,0}}}}\n}}\n"
+    kept = f"{head}  ROOT r = f32[6] copy(p)\n}}\n"
+    before, after = map(parse_module, (passed, kept))
+    assert compare(before, after).verdict != "refuted"
+    before, after = (parse_module(text.replace(f", {given}", "")) for text in (passed, kept))
+    assert compare(before, after).verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("z = c64[] constant((0,0))", "ROOT r = c64[] power(z, z)"), ("ROOT r = c64[] constant((1,0))",)),
+        (
+            ("ROOT r = c64[6] logistic(p)",),
+            (
+                "o = c64[6] constant({(1,0),(1,0),(1,0),(1,0),(1,0),(1,0)})",
+                "n = c64[6] negate(p)",
+                "e = c64[6] exponential(n)",
+                "s = c64[6] add(o, e)",
+                "ROOT r = c64[6] divide(o, s)",
+            ),
+        ),
+    ],
+    ids=["power", "logistic"],
+)
+def test_functions_of_complex_numbers_are_what_they_are_defined_as(
+    one: tuple[str, ...], other: tuple[str, ...]
+) -> None:
+    given = "p = c64[6] parameter(0)"
+    before, after = (parse_module(entry(given, *lines)) for lines in (one, other))
+    assert compare(before, after).verdict != "refuted"
+    assert compare(after, before).verdict != "refuted"
