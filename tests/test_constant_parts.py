@@ -10,11 +10,12 @@ from fractions import Fraction
 import pytest
 from red_pairs import ADD, BOTH, LARGER, TIMES, entry, proved, unproved
 
-from hloproof.equivalence.computed_identities import has_no_reciprocal, smallest_normal
+from hloproof.equivalence.computed_identities import has_no_reciprocal
 from hloproof.equivalence.constant_parts import LOST, MASKED, Magnitude, after, anything
 from hloproof.equivalence.literals import PARSED
 from hloproof.equivalence.terms import from_value
 from hloproof.models.interpreter.semantics.element_type import rounded
+from hloproof.models.interpreter.semantics.small_float import smallest_normal
 
 ADD_F16 = ADD.replace("f32", "f16").replace("add {", "add_f16 {")
 LATER = "later { a = f32[] parameter(0)\n ROOT b = f32[] parameter(1)\n}\n"

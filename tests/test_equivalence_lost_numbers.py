@@ -4,12 +4,15 @@ the same one with a constant that every type in it holds."""
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from red_pairs import ADD, entry
 
 from hloproof.equivalence import decide
 from hloproof.equivalence.answer import Result
+from hloproof.equivalence.refuting import lost_numbers
+from hloproof.equivalence.refuting.inputs import ZEROS, Choice
 from hloproof.equivalence.refuting.lost_numbers import where_constants_are_lost
 from hloproof.models.hlo.parser import parse_module
 from hloproof.queries.certificates import certificate_text, recheck_text
@@ -46,6 +49,11 @@ EXPONENTS = (
     "p2 = f32[2] slice(p), slice={[0:2]}",
     "m = f32[4] concatenate(m2, p2), dimensions={0}",
     "e = f32[4] exponential(m)",
+)
+DOT = (
+    *C,
+    "d = f32[] dot(k, k), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+    "v = f32[4] broadcast(d), dimensions={}",
 )
 FORMS: dict[str, tuple[str, str, str, tuple[str, ...], str]] = {
     # name: what is lost, what is not, where it is lost, instructions, functions
@@ -125,28 +133,10 @@ FORMS: dict[str, tuple[str, str, str, tuple[str, ...], str]] = {
         "",
     ),
     "a constant as it is written": ("1e-40", "2", "k0 of e", (*C, "v = f32[4] multiply(p, k)"), ""),
-    "a sum of products": (
-        "1e-30",
-        "2",
-        "d of e",
-        (
-            "k = f32[4] constant({C, C, C, C})",
-            "d = f32[] dot(k, k), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
-            "v = f32[4] broadcast(d), dimensions={}",
-        ),
-        "",
-    ),
-    "a sum of products that is too large": (
-        "1e30",
-        "2",
-        "d of e",
-        (
-            "k = f32[4] constant({C, C, C, C})",
-            "d = f32[] dot(k, k), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
-            "v = f32[4] broadcast(d), dimensions={}",
-        ),
-        "",
-    ),
+    "a sum of products": ("1e-30", "2", "d of e", DOT, ""),
+    "a sum of products that is too large": ("1e30", "2", "d of e", DOT, ""),
+    "a logistic function": ("-200", "-2", "v of e", (*C, "v = f32[4] logistic(k)"), ""),
+    "all but a few digits": ("1e-6", "2", "h of e", (*MIXED, *THROUGH), ""),
     "a whole number": ("1e20", "2", "i of e", (*C, "i = s32[4] convert(k)", "v = f32[4] convert(i)"), ""),
     "a type whose numbers end": (
         "11.9",
@@ -235,6 +225,7 @@ def test_what_is_lost_whatever_is_given_is_told(name: str) -> None:
             "v = f32[4] multiply(l, k)",
         ),
         ("v = f32[4] divide(p, p)",),
+        ("o = f32[4] constant({1, 1, 1, 1})", "i = f32[4] constant({inf, inf, inf, inf})", "v = f32[4] divide(o, i)"),
         ("v = f32[4] log(p)",),
         ("v = f32[4] subtract(p, p)",),
         ("k0 = f32[] constant(-1e9)", "k = f32[4] broadcast(k0), dimensions={}", "v = f32[4] exponential(k)"),
@@ -267,6 +258,21 @@ def product(constant: str, size: int) -> str:
 def test_arrays_of_any_size_are_run(size: int) -> None:
     assert "multiply gives 0 of 1" in where_constants_are_lost(parse_module(product("1e-30", size)), 5.0)
     assert where_constants_are_lost(parse_module(product("2", size)), 5.0) == ""
+
+
+def test_a_run_that_is_cut_off_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An operation of it may not have come to where it loses something."""
+    whole = lost_numbers._problem
+
+    def cut_off(machine: lost_numbers._Watched, choice: Choice, *rest: Any) -> str:
+        if choice is ZEROS:
+            return whole(machine, choice, *rest)
+        machine.seen.update(("e", name) for name in ("p", "k0", "k", "v", "r"))
+        return "cut off"
+
+    monkeypatch.setattr(lost_numbers, "_problem", cut_off)
+    assert "multiply gives 0 of 1" in where_constants_are_lost(parse_module(product("1e-30", 4)), 5.0)
+    assert where_constants_are_lost(parse_module(product("2", 4)), 5.0) == ""
 
 
 @pytest.mark.parametrize(("size", "seconds"), [(4, -1.0), (5_000_000, 5.0)])

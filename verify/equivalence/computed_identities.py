@@ -24,7 +24,7 @@ from hloproof.models.interpreter.semantics.element_type import (
     rounded,
     width,
 )
-from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS, SMALL
+from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS
 
 SIGNIFICANT: Final = {
     "f64": 53, "f32": 24, "bf16": 8, "f16": 11, "f8e5m2": 3, "f8e4m3": 4, "f8e3m4": 5, "f8e4m3fn": 4,
@@ -97,13 +97,6 @@ def held_number(type_: str, number: Fraction) -> float | None:
         return None
     found = rounded(type_, near)
     return found if isinstance(found, float) and isfinite(found) else None
-
-
-def smallest_normal(type_: str) -> float:
-    """The smallest number above zero from which on the type has all of its digits."""
-    if type_ in SMALL:
-        return 2.0 ** (1 - SMALL[type_].bias)
-    return float(2.0 ** (2 - (1 << (EXPONENT[type_] - 1))))
 
 
 def power_of_two_divisor(term: App, view: View) -> Term | None:

@@ -14,14 +14,14 @@ from fractions import Fraction
 from math import exp, inf, isfinite, prod, sqrt
 from typing import Final
 
-from hloproof.equivalence.computed_identities import SIGNIFICANT, held_number, holds_all, is_near, smallest_normal
+from hloproof.equivalence.computed_identities import SIGNIFICANT, held_number, holds_all, is_near
 from hloproof.equivalence.elements import FOLDS, MOVEMENT
 from hloproof.equivalence.graph import Node, operands_first
 from hloproof.equivalence.literals import literal_of
 from hloproof.equivalence.magnitudes import LARGEST_GIVEN
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, may_be_flushed, type_of, value_of
 from hloproof.models.interpreter.semantics.element_type import COMPLEX, INTEGERS, from_bits, highest, lowest
-from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS, largest
+from hloproof.models.interpreter.semantics.small_float import FLOATS, NUMBERS, largest, smallest_normal
 
 
 @dataclass(frozen=True, slots=True)

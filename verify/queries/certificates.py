@@ -38,8 +38,8 @@ def certificate_text(before: str, after: str, certificate: Certificate) -> str:
 
 
 def recheck_text(text: str | bytes, file: str) -> Result:
-    """What the checker alone says of a certificate. Raises BadInput when the file is none, InputError when its modules
-    cannot be read."""
+    """What the checker says of a certificate, without a search; unknown where its proof does not stand. Raises BadInput
+    when the file is none, InputError when its modules cannot be read."""
     data = value_of(text, file)
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         raise BadInput(f"{file}: not a certificate of equivalence; `hloproof equiv --certificate` writes one")

@@ -1,8 +1,8 @@
 """Two modules: proved equal, refuted by a run that shows a difference, or unknown.
 
 The prover comes first, as it is fast; where it takes long, the refuter has a look; what is left of the budget is the
-refuter's. A proof that speaks of real numbers stands where a run on small numbers agrees that there are some, and any
-proof where the module after keeps each array for as long as it is read.
+refuter's. A proof that speaks of real numbers stands where runs show that both modules lose none whatever they are
+given, and any proof where the module after keeps each array for as long as it is read.
 """
 
 from __future__ import annotations

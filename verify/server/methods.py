@@ -139,7 +139,7 @@ def passes(
 
 
 def recheck(certificate: str) -> dict[str, Any]:
-    """What the checker alone says of a certificate of equivalence."""
+    """What the checker says of a certificate of equivalence, without a search."""
     from hloproof.queries.certificates import recheck_text
 
     found = recheck_text(certificate, "certificate")

@@ -230,6 +230,18 @@ def largest(element_type: str) -> float:
     return _ladder(element_type)[0][-1]
 
 
+def smallest_normal(element_type: str) -> float:
+    """The smallest number above zero from which on the type has all of its digits."""
+    match element_type:
+        case "f64":
+            return 2.0**-1022
+        case "f32" | "bf16":
+            return 2.0**-126
+        case "f16":
+            return 2.0**-14
+    return 2.0 ** (1 - SMALL[element_type].bias)
+
+
 def reduce_precision(value: float, exponent_bits: int, mantissa_bits: int) -> float:
     """A number rounded to fewer exponent and mantissa bits, ties to even; what is too large becomes infinite, what
     would be subnormal becomes zero. The result may be none of the type that the number is of."""

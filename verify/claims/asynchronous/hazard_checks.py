@@ -51,8 +51,7 @@ def _where_loops_turn(check: Callable[[Scene], Iterator[Judgement]], context: Co
     for j in check(scene):
         if j.problem is not None and scene.loops_of_constants:
             if wrong is None:
-                turning = replace(scene, all_turn=True)
-                wrong = {(other.claim, other.place) for other in check(turning) if other.problem is not None}
+                wrong = {(other.claim, other.place) for other in check(scene.turning) if other.problem is not None}
             if (j.claim, j.place) not in wrong:
                 unknown = f"whether {', '.join(sorted(scene.loops_of_constants))} takes a turn: {j.problem}"
                 yield judged(j.claim, j.place, unknown=unknown.split("\n", 1)[0])
@@ -87,6 +86,11 @@ class Scene:
     @cached_property
     def locals(self) -> Mapping[str, LocalBuffers]:
         return local_buffers(self.buffers, self.shares, self._turns)
+
+    @cached_property
+    def turning(self) -> Scene:
+        """The same where all of these loops turn."""
+        return replace(self, all_turn=True)
 
     def _turns(self, computation: Computation, loop: Instruction) -> bool:
         guessed = self.all_turn and loop.name in self.loops_of_constants

@@ -31,6 +31,9 @@ _LARGEST: Final = 256.0
 MOST_ELEMENTS: Final = 1 << 23
 """Parameters with more elements in all are not filled."""
 
+_FILLED_PER_SECOND: Final = 2e6
+"""How many elements of inputs are made up and read in a second, roughly: enough to leave undone what has no time."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -51,6 +54,10 @@ class Choice:
     """The scalar constants of the module are drawn too: thresholds lie there."""
 
 
+ZEROS: Final = Choice("zeros", (0.0,), "small")
+NEAR_ONE: Final = Choice("small", (-1.0, -0.5, 0.5, 1.0), "small")
+
+
 def _sixteenths(low: int, high: int) -> tuple[float, ...]:
     return tuple(k / 16 for k in range(low, high + 1) if k)
 
@@ -68,6 +75,14 @@ CHOICES: Final[tuple[Choice, ...]] = (
     Choice("balanced", _sixteenths(1, 32), "few", balanced=True),
     Choice("constants", (0.0, 1.0), "edges", own=True),
 )
+
+
+def inputs_in_time(
+    module: Module, devices: Devices, choice: Choice, seed: int, in_parts: bool, deadline: float
+) -> list[NestedList]:
+    """As `given_inputs`, no more than can be filled until the deadline."""
+    most = min(MOST_ELEMENTS, int((deadline - monotonic()) * _FILLED_PER_SECOND))
+    return given_inputs(module, devices, choice, seed, in_parts, most, deadline)
 
 
 def given_inputs(

@@ -13,14 +13,14 @@ from hloproof.equivalence.meaning import carried_when
 from hloproof.equivalence.refuting.shared_values import SharedValues
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import ConvolutionDimensions, Window
-from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.module import Computation, Instruction, Module, device_counts
 from hloproof.models.hlo.shape import ArrayShape
 from hloproof.models.interpreter.compact.dispatch import COMPACT
-from hloproof.models.interpreter.operations.collective import Devices
+from hloproof.models.interpreter.operations.collective import Devices, Stuck
 from hloproof.models.interpreter.run import Machine
 from hloproof.models.interpreter.semantics.hashed import PRIME
 from hloproof.models.interpreter.semantics.semantics import Scalars
-from hloproof.models.interpreter.value import Array, Classed, Token, Value
+from hloproof.models.interpreter.value import Array, BadArgument, Classed, Token, Value
 from hloproof.processes.alarm import at_most
 
 _PRODUCTS_PER_SECOND: Final = {"real": 2e7, "perturbed": 5e6, "hashed": 8e6}
@@ -39,6 +39,17 @@ MachineSite = tuple[str, str]
 
 class TooLong(Exception):
     """The evaluation would not end, or did not, in the time that it had."""
+
+
+NOT_RUN: Final = (
+    TooLong, NotModelled, Stuck, BadArgument, ArithmeticError, LookupError, TypeError, ValueError, RecursionError,
+)  # fmt: skip
+"""What a run beside a proof may end with: inputs of its own making need not fit what the module does with them."""
+
+
+def devices_of(module: Module) -> Devices:
+    """Those that the module's header names."""
+    return Devices(*(max(1, n) for n in device_counts(module)))
 
 
 def until(deadline: float) -> AbstractContextManager[None]:

@@ -16,35 +16,24 @@ from time import monotonic
 from typing import Final
 
 from hloproof.equivalence.refuting.bits_of_nan import Observed
-from hloproof.equivalence.refuting.inputs import MOST_ELEMENTS, Choice, given_inputs
-from hloproof.equivalence.refuting.machine import BoundedMachine, TooLong, until
+from hloproof.equivalence.refuting.inputs import NEAR_ONE, ZEROS, Choice, inputs_in_time
+from hloproof.equivalence.refuting.machine import NOT_RUN, BoundedMachine, devices_of, until
 from hloproof.equivalence.refuting.shared_values import SharedValues
 from hloproof.equivalence.refuting.spread import Leaf, leaves_of
 from hloproof.models.dataflow.async_sugar import desugar
-from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.module import Module, device_counts
-from hloproof.models.interpreter.operations.collective import Devices, Stuck
+from hloproof.models.hlo.module import Module
 from hloproof.models.interpreter.semantics.element_type import COMPLEX
 from hloproof.models.interpreter.semantics.small_float import FLOATS
-from hloproof.models.interpreter.value import BadArgument, Value
+from hloproof.models.interpreter.value import Value
 
 _Pairs = list[tuple[Leaf, Leaf]]
-_SMALL: Final = (
-    Choice("zeros", (0.0,), "small"),
-    Choice("small", (-1.0, -0.5, 0.5, 1.0), "small"),
-    Choice("few", (-1.0, 0.0, 0.5, 1.0), "few", coarse=True),
-)
+_SMALL: Final = (ZEROS, NEAR_ONE, Choice("few", (-1.0, 0.0, 0.5, 1.0), "few", coarse=True))
 """Zero, and numbers that are neither large nor near it: what is computed from others may end in an infinity."""
 _SEEDS: Final = 2
 _OFTEN: Final = 3
 """Inputs for which an element has to be zero in one module alone."""
 _BOTH: Final = 255
 """Said in place of their number where an element is zero in neither module, for some inputs."""
-_FILLED_PER_SECOND: Final = 2e6
-"""How many elements of inputs are made up and read in a second, roughly: enough to leave undone what has no time."""
-_NOT_RUN = (
-    TooLong, NotModelled, Stuck, BadArgument, ArithmeticError, LookupError, TypeError, ValueError, RecursionError,
-)  # fmt: skip
 
 
 def where_a_number_is_lost(before: Module, after: Module, seconds: float) -> str:
@@ -55,24 +44,22 @@ def where_a_number_is_lost(before: Module, after: Module, seconds: float) -> str
     deadline = monotonic() + seconds
     zeros = _Zeros()
     modules = desugar(before), desugar(after)
-    devices = Devices(*(max(1, n) for n in device_counts(before)))
+    devices = devices_of(before)
     for choice, seed in product(_SMALL, range(_SEEDS)):
         for in_parts in (True, False):
-            left = deadline - monotonic()
-            if left <= 0:
+            if monotonic() >= deadline:
                 return zeros.told()
             observed = Observed()
             try:
-                most = min(MOST_ELEMENTS, int(left * _FILLED_PER_SECOND))
                 with until(deadline):
-                    given = given_inputs(modules[0], devices, choice, seed, in_parts, most, deadline)
+                    given = inputs_in_time(modules[0], devices, choice, seed, in_parts, deadline)
                     shared = SharedValues()
                     machines = [BoundedMachine(m, observed, devices, deadline, shared) for m in modules]
                     inputs = [machines[0].read_inputs(one) for one in given]
                     machines[1].compact = machines[0].compact
                     results: list[list[Value]] = [m.run(inputs) for m in machines]
                     pairs = [] if observed.bits_of_nan else _of_floats(*leaves_of(results))
-            except _NOT_RUN:
+            except NOT_RUN:
                 continue
             if found := _lost(pairs):
                 return found
