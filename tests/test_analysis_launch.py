@@ -249,6 +249,26 @@ def test_rows_found_at_run_time_are_contiguous_inside() -> None:
     assert (answer.threads.distance, answer.sectors.most, answer.sectors.exact) == (1, 4, True)
 
 
+@pytest.mark.parametrize(
+    ("read", "vector", "together"),
+    [
+        ("d0", 1, 32),
+        ("d0", 2, 64),
+        # Threads lie side by side within a block of two, and then it goes on elsewhere.
+        ("(d0 mod 2) * 100 + d0 floordiv 2", 1, 1),
+        ("(d0 mod 2) * 100 + d0 - d0 mod 2", 2, 1),
+        ("(d0 floordiv 2) * 10 + d0 mod 2", 2, 2),
+        ("(d0 floordiv 2) * 2 + d0 mod 2", 2, 64),
+        ("(d0 floordiv 4) * 10 + d0 mod 4", 2, 4),
+        # Three of the four of a thread: groups of three would not begin where threads do.
+        ("(d0 floordiv 4) * 20 + (d0 mod 4) floordiv 3 * 9 + (d0 mod 4) mod 3", 4, 1),
+    ],
+)
+def test_places_side_by_side(read: str, vector: int, together: int) -> None:
+    m = parse_map(f"(d0) -> ({read}), domain: d0 in [0, 63]")
+    assert warp_reads(m, Launch(32, 1, vector), array("f32[64]"), array("f32[400]")).contiguous == together
+
+
 def test_a_row_per_thread_found_at_run_time_is_a_bound() -> None:
     answer = warp_reads(gather("d1"), Launch(256), array("f32[1000,128]"), array("f32[5000,128]"))
     assert answer.sectors is not None

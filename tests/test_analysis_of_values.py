@@ -291,6 +291,13 @@ def test_two_elements_of_one_array_may_be_anything_and_one_is_one_value(one: str
     assert any_contents(m) is free
 
 
+@pytest.mark.parametrize(("index", "free"), [("(d0) -> (d0)", True), ("(d0){rt0} -> (rt0)", False)])
+def test_what_stands_at_a_place_that_is_looked_up_may_not_be_anything(index: str, free: bool) -> None:
+    looked_up = "" if free else ", rt0 in [0, 3]; reading {rt0 = places; (d0) -> (d0), domain: d0 in [0, 3]}"
+    read = f"runtime variables:\nrt0: parameter(1); {index}, domain: d0 in [0, 3]{looked_up}"
+    assert any_contents(parse_map(f"(d0){{rt0}} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 9]\n{read}")) is free
+
+
 def test_one_element_that_is_read_at_two_places_is_one_value() -> None:
     """Each tile reads one element, wherever it lies."""
     assert "tile (enclosing, proved)" in analyzed(LOOKED_UP, tile=(2,))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import hloproof
 from hloproof.claims.asynchronous import judge
 from hloproof.models.dataflow.async_sugar import desugar, sugar
 from hloproof.models.hlo.module import Module
@@ -89,3 +90,42 @@ def test_upstream_modules_keep_their_meaning() -> None:
         assert desugar(sugar(generic)) == generic, row["id"]
         count += 1
     assert count > 10
+
+
+CANNOT_BE = {
+    "a dimension that is not there": (
+        "s = (f32[2,4], f32[4,4]) all-gather-start(x), replica_groups={{0,1}}, dimensions={8}",
+        "ROOT d = f32[4,4] all-gather-done(s)",
+        "async-shape",
+    ),
+    "blocks of a tuple that is an array": (
+        "s = ((f32[2,4]), f32[2,4]) all-to-all-start(x), replica_groups={{0,1}}, dimensions={}",
+        "ROOT d = f32[2,4] all-to-all-done(s)",
+        "async-done",
+    ),
+    "a sum over nothing that is smaller": (
+        "s = ((f32[2,4], f32[]), f32[2]) reduce-start(x, z), dimensions={}, to_apply=sum",
+        "ROOT d = f32[2] reduce-done(s)",
+        "async-done",
+    ),
+}
+
+
+@pytest.mark.parametrize("lines", CANNOT_BE.values(), ids=CANNOT_BE)
+def test_what_cannot_be_is_refuted_and_nothing_else_is_said_of_it(lines: tuple[str, str, str]) -> None:
+    start, done, claim = lines
+    text = (
+        "HloModule m, replica_count=2\n"
+        "sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
+        "ENTRY e {\n  x = f32[2,4] parameter(0)\n  z = f32[] constant(0)\n"
+        f"  {start}\n  {done}\n}}\n"
+    )
+    found = hloproof.check(text)
+    assert found.exit_status() == 1
+    assert {(r.claim, r.instruction) for r in found.findings if r.verdict == "refuted"} == {
+        (claim, "d" if claim == "async-done" else "s")
+    }
+    told = [r.reason or "" for r in found.findings if r.claim == "definition" and r.verdict == "unknown"]
+    assert told and not any(r.verdict == "internal" for r in found.findings)
+    left = desugar(parse_module(text))
+    assert print_module(left) == print_module(parse_module(text))

@@ -173,3 +173,66 @@ def test_nor_does_one_that_is_called_or_stands_behind_another(loop: str) -> None
     )
     for source, verdicts in ((text, {Verdict.PROVED, Verdict.REFUTED}), (sound, {Verdict.PROVED})):
         assert {f.verdict for f in overwrites(source)} == verdicts
+
+
+INSIDE = MODULE.replace(
+    "ENTRY e {{",
+    """inner {{
+  g = f32[8] parameter(0)
+  from = s32[] {begin}
+  init = (f32[8], s32[]) tuple(g, from)
+  w = (f32[8], s32[]) while(init), condition=more, body=turn
+  ROOT r = f32[8] get-tuple-element(w), index=0
+}}
+
+around {{
+  ts = (f32[8], s32[]) parameter(0)
+  tx = f32[8] get-tuple-element(ts), index=0
+  tr = f32[8] call(tx), to_apply=inner
+  ti = s32[] get-tuple-element(ts), index=1
+  one = s32[] constant(1)
+  tn = s32[] add(ti, one)
+  ROOT tt = (f32[8], s32[]) tuple(tr, tn)
+}}
+
+ENTRY e {{""",
+)
+for _line in ("init = (f32[8], s32[]) tuple(x, first)", "w = (f32[8], s32[]) while(init), condition=more, body=turn"):
+    INSIDE = INSIDE[::-1].replace(f"  {_line}\n"[::-1], "", 1)[::-1]
+INSIDE = INSIDE[::-1].replace("r = f32[8] get-tuple-element(w), index=0"[::-1], "{run}"[::-1], 1)[::-1]
+ALWAYS, AS_ASKED = "constant(0)", 'custom-call(), custom_call_target="first"'
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "r = f32[8] call(x), to_apply=inner",
+        "r = f32[8] conditional(turns, x, x), branch_computations={inner, inner}",
+        "s = (f32[8], s32[]) tuple(x, zero)\n"
+        "  l = (f32[8], s32[]) while(s), condition=more, body=around\n"
+        "  r = f32[8] get-tuple-element(l), index=0",
+    ],
+    ids=["a call", "a conditional", "a loop"],
+)
+@pytest.mark.parametrize(("begin", "verdict"), [(ALWAYS, Verdict.PROVED), (AS_ASKED, Verdict.REFUTED)])
+def test_a_loop_that_turns_replaces_what_it_starts_with_wherever_it_runs(
+    run: str, begin: str, verdict: Verdict
+) -> None:
+    found = overwrites(INSIDE.format(made=OVER, first="zero", most=8, root=USED, run=run, begin=begin))
+    assert {f.verdict for f in found} - {Verdict.PROVED} == {verdict} - {Verdict.PROVED}
+
+
+def test_who_hands_on_what_it_was_given_reads_it_though_another_part_is_overwritten() -> None:
+    inner = (
+        "inner {{\n  a = f32[8] parameter(0)\n  b = f32[8] parameter(1)\n"
+        "  c0 = s32[] constant(0)\n  c1 = f32[1] constant({{1}})\n"
+        "  d = f32[8] dynamic-update-slice(b, c1, c0)\n  ROOT t2 = (f32[8], f32[8]) tuple(a, d)\n}}\n\nENTRY e {{"
+    )
+    text = MODULE.replace("ENTRY e {{", inner).replace(
+        "  {root}",
+        "  q2 = (f32[8], f32[8]) call(x, p), to_apply=inner\n  h = f32[8] get-tuple-element(q2), index=0\n  {root}",
+    )
+    found = overwrites(
+        text.format(made=OVER, first="zero", most=8, root="ROOT o = (f32[8], f32[8], f32[8]) tuple(r, v, h)")
+    )
+    assert Verdict.REFUTED in {f.verdict for f in found}

@@ -50,6 +50,20 @@ def test_a_module_is_read_from_text_file_gzip_and_jax(tmp_path: Path) -> None:
         assert hloproof.parse(source).entry.root.opcode == "transpose"
 
 
+def test_what_could_not_be_read_is_not_proved(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.hlo", tmp_path / "bad.hlo"
+    good.write_text(TRANSPOSE)
+    bad.write_text("HloModule m\nENTRY e { ROOT p = f32[4] nothing() }\n")
+    wrong = tmp_path / "wrong.rules"
+    wrong.write_text("rule halves\n  x floordiv 2 => x floordiv 3\n")
+    for given, verdict in (([good], "proved"), ([bad], "unknown"), ([good, bad], "unknown"), ([bad, wrong], "refuted")):
+        found = hloproof.check(given)
+        assert found.verdict == found.report.verdict == verdict and bool(found) is (verdict == "proved")
+    found = hloproof.check(good)
+    found.report.interrupted = True
+    assert found.verdict == "unknown" and not found
+
+
 def test_stablehlo_gets_an_answer_that_says_what_to_do() -> None:
     with pytest.raises(hloproof.InputError, match="dialect='hlo'"):
         hloproof.parse("module @m {\n func.func @main() { stablehlo.return }\n}")

@@ -47,9 +47,12 @@ class InPlaceWrite:
 @dataclass(frozen=True)
 class Summary:
     """What callers of a computation need to know: accesses to parts of parameters, and which part of which parameter a
-    part of the result passes on unchanged (None) or overwritten in place."""
+    part of the result passes on, unchanged or overwritten in place."""
 
     accesses: Mapping[tuple[int, ShapeIndex], Access]
     passes: Mapping[ShapeIndex, tuple[int, ShapeIndex]]
+    unchanged: frozenset[ShapeIndex]
+    """The parts of the result that pass on what a parameter held. Who overwrites one in place and needs what it held
+    is among those who read it."""
     one: Mapping[ShapeIndex, ShapeIndex]
     """For a part of the result the first part that is the same array; only where that is another one."""

@@ -9,6 +9,7 @@ start come first in sugar, as they are printed.)
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -16,6 +17,7 @@ from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import AsyncChains, link_of
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.hlo.attributes import Attributes, AttributeValue, ComputationRef, Quoted
+from hloproof.models.hlo.inference.infer import ShapeError, Signature, compatible, infer
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import Shape, TupleShape
 
@@ -34,11 +36,13 @@ def has_sugar(module: Module) -> bool:
 
 
 def desugar(module: Module) -> Module:
-    """The module in generic form. Links without a start in the module stay as they are."""
+    """The module in generic form. Links without a start in the module stay as they are, and so do those of an operation
+    that cannot be, or not with this result: the claims about chains say what is wrong."""
     chains = AsyncChains(module)
     changed: dict[HloPosition, Instruction] = {}
     made: dict[str, list[Computation]] = {}
     taken = {c.name for c in module.computations}
+    signatures = {c.name: Signature(tuple(p.shape for p in c.parameters), c.root.shape) for c in module.computations}
     for start, link in chains.links.items():
         if link.form != "sugared" or link.role != "start":
             continue
@@ -47,8 +51,11 @@ def desugar(module: Module) -> Module:
             pairs = tuple(("calls" if k == "to_apply" else k, v) for k, v in i.attributes.pairs)
         else:
             name = _unique(f"{i.name}.async", taken)
+            wrapped = _wrapped(chains, start, name)
+            if not _can_be(wrapped, signatures):
+                continue
             taken.add(name)
-            made.setdefault(start.computation, []).append(_wrapped(chains, start, name))
+            made.setdefault(start.computation, []).append(wrapped)
             pairs = (("calls", ComputationRef(name)), *(p for p in i.attributes.pairs if p[0] in OF_THE_START))
         changed[start] = replace(i, opcode="async-start", attributes=Attributes(pairs))
         for member in chains.members[start]:
@@ -108,6 +115,17 @@ def _wrapped(chains: AsyncChains, start: HloPosition, name: str) -> Computation:
     thread = chains.thread(i)
     where = Attributes((("execution_thread", Quoted(thread)),)) if thread != "main" else Attributes()
     return Computation(name, (*parameters, root), root.name, where, i.position)
+
+
+def _can_be(wrapped: Computation, signatures: Mapping[str, Signature]) -> bool:
+    """The operation may be written, and has this result."""
+    root = wrapped.root
+    operands = tuple(p.shape for p in wrapped.parameters)
+    try:
+        given = infer(root.opcode, operands, root.attributes, root.shape, signatures)
+    except ShapeError:
+        return False
+    return given is None or compatible(root.shape, given)
 
 
 def _is_one_operation(computation: Computation) -> bool:

@@ -227,14 +227,17 @@ class LocalBuffers:
             for body, operands in self.callees.bodies(i):
                 summary = self.summaries.get(body)
                 for (number, index), access in summary.accesses.items() if summary else ():
-                    if number < len(operands) and (access.reader or access.writer):
+                    if number < len(operands) and access.reader:
                         out.append((operands[number], index))
-                # What a body hands on into a buffer of its own is copied there.
-                moved = {} if summary is None or body == called(i, "condition") else summary.passes
+                if summary is None or body == called(i, "condition"):
+                    continue
+                # What a body hands on unchanged into a buffer of its own is copied there.
                 out += [
                     (operands[number], index)
-                    for at, (number, index) in moved.items()
-                    if number < len(operands) and self.version.get((i.name, at)) == (i.name, at)
+                    for at, (number, index) in summary.passes.items()
+                    if at in summary.unchanged
+                    and number < len(operands)
+                    and self.version.get((i.name, at)) == (i.name, at)
                 ]
             if i.opcode == "conditional":
                 out += self.leaves(i.operands[0])
@@ -326,10 +329,11 @@ class LocalBuffers:
                 passes[at] = (parameters[source[0]], source[1])
         first: dict[Spot, ShapeIndex] = {}
         ends = {at: self.version.get((name, at), (name, at)) for name, at in self.leaves(self.computation.root_name)}
+        unchanged = frozenset(at for at, version in ends.items() if version in held)
         one = {at: first[v] for at, v in ends.items() if first.setdefault(v, at) != at}
         keys = dict.fromkeys((*written, *read))
         accesses = {key: Access(tuple(read.get(key, ())), tuple(written.get(key, ()))) for key in keys}
-        return Summary(accesses, passes, one)
+        return Summary(accesses, passes, unchanged, one)
 
 
 def local_buffers(

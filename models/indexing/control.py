@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Final
 
 from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.inference.infer import ShapeError, infer
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.remembered import remembered
 from hloproof.models.hlo.shape import Shape, TupleShape, leaves
@@ -229,12 +230,12 @@ def start_output_to_input(base: Builder) -> Builder:
         check_whole(op)
         parts, count = list(leaves(op.shape)), len(op.operands)
         if not isinstance(op.shape, TupleShape) or len(parts) == count:
-            return base(op, output)
+            return base(_that_can_be(op), output)
         if output >= 2 * count:
             return ()
         if output < count:
             return (one(output, "moves", identity(bounds(op.operands[output]))),)
-        return base(_without_repeats(op), output - count)
+        return base(_that_can_be(_without_repeats(op)), output - count)
 
     return builder
 
@@ -246,8 +247,9 @@ def start_input_to_output(base: Builder) -> Builder:
         check_whole(op)
         parts, count = list(leaves(op.shape)), len(op.operands)
         if not isinstance(op.shape, TupleShape) or len(parts) == count:
-            return base(op, operand)
-        later = tuple(replace(m, operand=m.operand + count) for m in base(_without_repeats(op), operand))
+            return base(_that_can_be(op), operand)
+        started = _that_can_be(_without_repeats(op))
+        later = tuple(replace(m, operand=m.operand + count) for m in base(started, operand))
         return one(operand, "moves", identity(bounds(op.operands[operand]))), *later
 
     return builder
@@ -262,6 +264,16 @@ def all_reduce_start(base: Builder) -> Builder:
         return base(op, number)
 
     return builder
+
+
+def _that_can_be(op: Operation) -> Operation:
+    """The same. Raises NotModelled where nothing like it can be started: the reader leaves that to the claims about
+    chains."""
+    try:
+        infer(op.opcode.removesuffix("-start"), op.operands, op.attributes, op.shape, {})
+    except ShapeError as error:
+        raise NotModelled(f"{op.opcode} of what cannot be: {error}") from error
+    return op
 
 
 def _without_repeats(op: Operation) -> Operation:

@@ -29,7 +29,7 @@ class Checked:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of all."""
+        """The worst of all; what could not be read, or was left when somebody interrupted, is unknown."""
         return self.report.verdict
 
     @property
@@ -57,7 +57,7 @@ class Checked:
 
     def __bool__(self) -> bool:
         """True where everything is proved, everything could be read, and nobody interrupted it."""
-        return not (self.problems or self.report.interrupted) and self.verdict is Verdict.PROVED
+        return self.verdict is Verdict.PROVED
 
     def __str__(self) -> str:
         counts = self.report.counts()

@@ -227,8 +227,10 @@ class Report:
 
     @property
     def verdict(self) -> Verdict:
-        """Refuted if anything is, else unknown if anything is, else proved; nothing owed is proved."""
-        return worst(self.counts())
+        """Refuted if anything is; else unknown if anything is, could not be read, or was left when somebody
+        interrupted; else proved. Nothing owed is proved."""
+        unfinished = bool(self.problems) or self.interrupted
+        return worst([*self.counts(), *([Verdict.UNKNOWN] if unfinished else [])])
 
     def exit_status(self) -> Exit:
         return exit_status(self.counts(), bool(self.problems), self.interrupted)
