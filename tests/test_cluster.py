@@ -119,12 +119,15 @@ def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     assert [p.file for p in report.problems] == [str(tmp_path / "missing.hlo")]
 
 
-def test_no_scheduler_is_bad_input() -> None:
-    pytest.importorskip("distributed")
+def test_no_scheduler_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    client = distributed.Client
+    monkeypatch.setattr(distributed, "Client", lambda address, timeout: client(address, timeout=timeout / 10))
     with pytest.raises(BadInput, match="no cluster at"), cluster_executor("tcp://127.0.0.1:1"):
         pass
 
 
+@pytest.mark.longer
 def test_a_real_scheduler_with_two_workers_one_of_them_killed() -> None:
     distributed = pytest.importorskip("distributed")
     cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
@@ -165,11 +168,11 @@ class Interrupted(Executor):
 
 
 def test_a_check_that_is_interrupted_says_so_and_cancels_the_rest(tmp_path: Path) -> None:
-    """What has no answer by then is in no file of the report: without a word all would be proved."""
+    """What has no answer by then is in no file of the report: by these alone all would be proved."""
     for name in "abc":
         (tmp_path / f"{name}.hlo").write_text("ROOT r = f32[8,4]{1,0} transpose(f32[4,8]{1,0} p), dimensions={1,0}\n")
     report = check_on(executor := Interrupted(), find_sources([str(tmp_path)]), Options())
-    assert report.verdict is Verdict.PROVED and len(report.files) == 1
+    assert report.verdict is Verdict.UNKNOWN and len(report.files) == 1
     assert report.interrupted and report.exit_status() is Exit.INTERRUPTED
     assert [f.cancelled() for f in executor.futures] == [False, False, True]
 

@@ -1,6 +1,6 @@
 """The pre-commit hooks and the action: against their schemas, and run for real where that takes no hosted runner.
 
-What installs the project into a fresh environment takes minutes and runs with HLOPROOF_SLOW=1 only, as .ci/run does.
+What installs the project into a fresh environment takes minutes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[1]
-slow = pytest.mark.skipif(not os.environ.get("HLOPROOF_SLOW"), reason="installs the project; set HLOPROOF_SLOW=1")
 
 SOUND = "rule halves\n  (x floordiv 2) floordiv 3 => x floordiv 6\n"
 WRONG = "rule halves\n  (x floordiv 2) floordiv 3 => x floordiv 5\n"
@@ -102,7 +101,7 @@ def test_the_shell_step_says_so_when_there_is_no_report(tmp_path: Path) -> None:
     assert done.returncode == 127 and "no report" in Path(places["GITHUB_STEP_SUMMARY"]).read_text()
 
 
-@slow
+@pytest.mark.longer
 def test_hooks_catch_a_wrong_rule_and_a_wrong_map_in_a_repository_made_from_nothing(tmp_path: Path) -> None:
     pytest.importorskip("pre_commit")
     if shutil.which("git") is None:

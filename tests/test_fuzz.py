@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -92,7 +92,13 @@ PLANTED: list[tuple[str, Any, str, Callable[..., Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "place", "attribute", "wrong"), PLANTED, ids=[p[0] for p in PLANTED])
+_LONGER: Final = {"rewrites", "solvers", "async"}
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "attribute", "wrong"),
+    [pytest.param(*p, id=p[0], marks=[pytest.mark.longer] if p[0] in _LONGER else []) for p in PLANTED],
+)
 def test_a_planted_error_is_found_and_made_small(
     name: str, place: Any, attribute: str, wrong: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

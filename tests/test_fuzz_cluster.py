@@ -44,6 +44,7 @@ def processes(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes
             process.wait()
 
 
+@pytest.mark.longer
 def test_a_lost_worker_loses_no_chunk(processes: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path) -> None:
     from distributed import Client
 

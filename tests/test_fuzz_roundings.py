@@ -56,6 +56,7 @@ def test_where_there_is_no_number_nothing_is_compared() -> None:
         near(X, "ROOT r = f32[3] tanh(x)")
 
 
+@pytest.mark.longer
 def test_a_constant_that_is_lost_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     given = (X, "b = f32[3] constant({1e-9, 2e-9, 1e-9})")
     through = ("n = f16[3] convert(b)", "w = f32[3] convert(n)", "ROOT r = f32[3] multiply(x, w)")

@@ -30,6 +30,7 @@ WRONG_SHAPES = {
 """Test inputs whose declared shapes do not follow from their operands; upstream never verifies them."""
 
 
+@pytest.mark.longer
 def test_round_trip_of_the_corpus() -> None:
     files = sorted((SHARED / "corpus" / "xla").rglob("*.hlo"))
     for folder in ("jax-cpu", "jax-gpu"):

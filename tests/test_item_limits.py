@@ -64,9 +64,9 @@ def test_a_worker_that_dies_costs_one_item(kind: str, tmp_path: Path, monkeypatc
 def test_an_item_that_is_late_says_which_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopped for ever, as one that does not end."""
     sent_to_the_second(signal.SIGSTOP, monkeypatch)
-    report = checked("rules", tmp_path, item_seconds=15.0)
+    report = checked("rules", tmp_path, item_seconds=6.0)
     assert [r.verdict for r in report.records()] == [Verdict.PROVED, Verdict.UNKNOWN, Verdict.PROVED, Verdict.PROVED]
-    assert list(report.records())[1].reason == "no verdict within 15 seconds (--item-seconds)"
+    assert list(report.records())[1].reason == "no verdict within 6 seconds (--item-seconds)"
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -77,7 +77,7 @@ def test_an_item_without_memory_says_which_limit(kind: str, tmp_path: Path) -> N
 
 def test_the_total_time_leaves_items_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sent_to_the_second(signal.SIGSTOP, monkeypatch)
-    report = checked("rules", tmp_path, total_seconds=10.0)
+    report = checked("rules", tmp_path, total_seconds=6.0)
     assert [r.verdict for r in report.records()] == [Verdict.PROVED, *[Verdict.UNKNOWN] * 3]
     assert "--total-seconds" in str(list(report.records())[3].reason)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Final
 
+import pytest
 from memory_cases import roomy_plan
 
 from hloproof.models.memory.assignment import parse_assignment
@@ -138,6 +139,7 @@ def _is_wrong(plan: str, steps: Sequence[Step], turn: Sequence[Step], turns: int
     return run.wrong
 
 
+@pytest.mark.longer
 def test_a_plan_is_refuted_where_a_run_shows_it_to_be_wrong_and_nowhere_else() -> None:
     ends: dict[tuple[str, bool], int] = {}
     for seed in range(24):

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
+import pytest
 import test_async_paths
 import test_claim_guards
 import test_claimed_maps_of_devices as of_devices
@@ -903,6 +904,7 @@ def test_what_is_wrong_is_not_proved_and_its_twin_is(tmp_path: Path) -> None:
     assert _endings(tmp_path) == {row.what: (row.comes_to, "proved") for row in TABLE}
 
 
+@pytest.mark.longer
 def test_two_engines_prove_no_more(tmp_path: Path) -> None:
     assert _endings(tmp_path, "--cross") == {row.what: (row.comes_to, row.crossed) for row in TABLE}
 

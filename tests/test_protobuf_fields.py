@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
+
 from hloproof.equivalence import decide
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.parser import parse_module
@@ -147,6 +149,7 @@ def changed(tree: Tree, at: int, message: str) -> Iterator[tuple[str, Tree]]:
         yield OTHER, instead(bytes([value[0] ^ 1]) + value[1:])
 
 
+@pytest.mark.longer
 def test_fields_that_may_differ_say_nothing_of_what_is_computed() -> None:
     seen: set[tuple[str, ...]] = set()
     found: dict[tuple[str, str, str], str] = {}

@@ -119,6 +119,7 @@ def cases(draw: st.DrawFn) -> tuple[str, tuple[Product, ...], tuple[Product, ...
     return (kind, tuple(one), tuple(other)) if draw(st.booleans()) else (kind, tuple(other), tuple(one))
 
 
+@pytest.mark.longer
 @settings(max_examples=150, deadline=None)
 @given(cases())
 def test_what_is_proved_holds_of_the_exact_numbers(case: tuple[str, tuple[Product, ...], tuple[Product, ...]]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hloproof.engines.budget import Budget
 from hloproof.engines.gave_up import GaveUp, NotExpressible
 from hloproof.engines.nonlinear import products
 from hloproof.engines.portfolio import prove
@@ -52,7 +53,7 @@ def test_symbolic_digits_prove(left: Expr, right: Expr) -> None:
 
 def test_where_one_encoding_alone_decides_there_are_no_two_engines() -> None:
     """Symbolic digits on Z3 and on SMT-LIB text are one way to encode, and products are a part of both."""
-    outcome = prove(owed(eq(*TRUE[0])), cross=True)
+    outcome = prove(owed(eq(*TRUE[0])), Budget(z3_rlimit=2_000_000, seconds=5.0), cross=True)
     assert outcome.verdict == "unknown"
     assert "only symbolic digits answered" in outcome.reason
 
