@@ -4,6 +4,7 @@ the same one with a constant that every type in it holds."""
 from __future__ import annotations
 
 import re
+from math import inf, nan
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from hloproof.equivalence.answer import Result
 from hloproof.equivalence.refuting import lost_numbers
 from hloproof.equivalence.refuting.inputs import ZEROS, Choice
 from hloproof.equivalence.refuting.lost_numbers import where_constants_are_lost
+from hloproof.models.hlo.attributes import Attributes
 from hloproof.models.hlo.parser import parse_module
 from hloproof.queries.certificates import certificate_text, recheck_text
 from hloproof.queries.equivalence import Answer, compare
@@ -305,3 +307,149 @@ def test_a_proof_over_real_numbers_does_not_stand_where_a_constant_is_lost() -> 
             where = ("after", "before", "after")
             assert all(f"of the module {m}: convert gives 0" in a.reason for m, a in zip(where, answers, strict=True))
         assert compare(before, before, "rounding").verdict == "proved"
+
+
+ZERO_AT_ZERO = ("asin asinh atan atanh erf exponential-minus-one log-plus-one sine tan tanh").split()
+"""And near it as small as what they are given."""
+FEW = 2.0**-20
+"""f16 holds it, with one digit."""
+OPERATIONS: list[tuple[str, str, str, tuple[Any, ...], bool]] = [
+    # opcode, types of the operands, type of the result, what is given, whether a number is lost
+    *((opcode, "f32", "f32", (given,), given != 0) for opcode in ZERO_AT_ZERO for given in (1e-40, 0.0)),
+    *((opcode, "f32", "f32", (0.5,), False) for opcode in ZERO_AT_ZERO),
+    ("exponential", "f32", "f32", (-200.0,), False),
+    ("exponential", "f32", "f32", (200.0,), True),
+    ("exponential", "f32", "f32", (inf,), False),
+    ("log", "f32", "f32", (1.0,), False),
+    ("log", "f32", "f32", (0.0,), True),
+    ("floor", "f32", "f32", (1e-7,), False),
+    ("logistic", "f32", "f32", (-200.0,), True),
+    ("logistic", "f32", "f32", (-20.0,), False),
+    ("power", "f32 f32", "f32", (1e-30, 2.0), True),
+    ("power", "f16 f16", "f16", (2.0, -100.0), True),
+    ("power", "f32 f32", "f32", (1e30, 2.0), True),
+    ("power", "f32 f32", "f32", (0.0, 2.0), False),
+    ("power", "f32 f32", "f32", (3.0, 2.0), False),
+    ("add", "f32 f32", "f32", (1e-30, -1e-30), False),
+    ("add", "f32 f32", "f32", (3e38, 3e38), True),
+    ("maximum", "f32 f32", "f32", (1e-40, 0.0), False),
+    *(("multiply", f"{k} {k}", k, (x, x), True) for k, x in (("f64", 1e-160), ("f32", 1e-20), ("bf16", 2.0**-65))),
+    *(("multiply", f"{k} {k}", k, (x, 0.0), False) for k, x in (("f64", 1e-160), ("f32", 1e-20), ("f16", 1.0))),
+    ("multiply", "f32 f32", "f32", (1e20, 1e20), True),
+    ("multiply", "f32 f32", "f32", (inf, 0.0), False),
+    ("multiply", "f16 f16", "f16", (2.0**-10, 2.0**-10), False),
+    ("multiply", "f16 f16", "f16", (1.5 * 2.0**-12, 1.25 * 2.0**-12), True),
+    ("multiply", "c64 c64", "c64", (1e-30 + 0j, 1e-30 + 0j), True),
+    ("multiply", "c64 c64", "c64", (1e-3 + 0j, 1e-3 + 0j), False),
+    ("divide", "f32 f32", "f32", (1e-30, 1e30), True),
+    ("divide", "f32 f32", "f32", (1e30, 1e-30), True),
+    ("divide", "f32 f32", "f32", (1.0, 0.0), True),
+    ("divide", "f32 f32", "f32", (0.0, 1e30), False),
+    ("divide", "f32 f32", "f32", (1.0, inf), False),
+    ("divide", "f32 f32", "f32", (1.0, 1e30), False),
+    ("divide", "f16 f16", "f16", (1.5 * 2.0**-10, 1000.0), True),
+    ("divide", "f16 f16", "f16", (2.0**-10, 1024.0), False),
+    ("convert", "f32", "f16", (1e-9,), True),
+    ("convert", "f32", "f16", (1e6,), True),
+    ("convert", "f32", "f16", (inf,), False),
+    ("convert", "f32", "f16", (FEW,), False),
+    ("convert", "f32", "f16", (1.5 * FEW / 16,), True),
+    ("convert", "f32", "f16", (1.0 / 3.0,), False),
+    ("convert", "f32", "f16", (0.0,), False),
+    ("convert", "f64", "f32", (1e-40,), True),
+    ("convert", "f32", "bf16", (2.0**-127,), True),
+    ("convert", "f32", "f8e4m3fn", (0.003,), True),
+    ("convert", "f32", "f8e4m3fn", (2.0**-9,), False),
+    ("convert", "f32", "f8e4m3fn", (2.0**-7 * 1.02,), False),
+    ("convert", "f32", "f8e4m3fn", (2.0**-7 * 1.1,), True),
+    ("convert", "s32", "f32", (3,), False),
+    ("convert", "f32", "f4e2m1fn", (6.9,), True),
+    ("convert", "f32", "f4e2m1fn", (-6.9,), True),
+    ("convert", "f32", "f4e2m1fn", (6.5,), False),
+    ("convert", "f32", "f4e2m1fn", (-inf,), False),
+    ("convert", "s32", "f4e2m1fn", (100,), True),
+    ("convert", "f32", "s32", (1e20,), True),
+    ("convert", "f32", "s32", (-2147483648.0,), False),
+    ("convert", "f32", "s32", (2147483648.0,), True),
+    ("convert", "f32", "s32", (-2147483904.0,), True),
+    ("convert", "f32", "u8", (255.5,), False),
+    ("convert", "f32", "u8", (256.0,), True),
+    ("convert", "f32", "u8", (-0.5,), False),
+    ("convert", "f32", "u8", (-1.0,), True),
+    ("convert", "f32", "s32", (inf,), False),
+    ("convert", "c128", "c64", (complex(1e-90, 1),), True),
+    ("convert", "c128", "c64", (complex(1, 1e-90),), True),
+    ("convert", "c128", "c64", (complex(0, 1),), False),
+    ("convert", "f64", "c64", (1e-90,), True),
+    ("convert", "f64", "c64", (0.5,), False),
+]
+
+
+@pytest.mark.parametrize(("opcode", "operands", "result", "given", "lost"), OPERATIONS)
+def test_an_operation_loses_what_its_type_has_no_number_for(
+    opcode: str, operands: str, result: str, given: tuple[Any, ...], lost: bool
+) -> None:
+    watching = lost_numbers._Watching()
+    watching.function(opcode, operands.split(), result, Attributes())(*given)
+    assert bool(watching.lost) is lost
+
+
+@pytest.mark.parametrize(("given", "lost"), [(1e-20, True), (1e10, True), (0.0, False), (0.3, False), (inf, False)])
+def test_a_precision_that_is_made_less_loses_what_it_has_no_number_for(given: float, lost: bool) -> None:
+    half = parse_module(entry(P, "ROOT r = f32[4] reduce-precision(p), exponent_bits=5, mantissa_bits=10")).entry.root
+    watching = lost_numbers._Watching()
+    watching.function("reduce-precision", ["f32"], "f32", half.attributes)(given)
+    assert bool(watching.lost) is lost
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "lost"),
+    [
+        ("f32", 1e-40, True),
+        ("bf16", 1e-40, True),
+        ("f64", 1e-310, True),
+        ("f16", 1e-9, True),
+        ("f16", 1e6, True),
+        ("f16", 1.5 * FEW / 16, True),
+        ("f16", FEW, False),
+        ("f16", 0.1, False),
+        ("f32", 0.0, False),
+        ("f32", inf, False),
+        ("f32", nan, False),
+        ("s32", 7, False),
+    ],
+)
+def test_a_constant_is_lost_that_its_type_has_no_number_for(kind: str, value: Any, lost: bool) -> None:
+    watching = lost_numbers._Watching()
+    watching.constant(kind, value)
+    assert not watching.lost
+    watching.site = ("e", "k")
+    watching.constant(kind, value)
+    assert bool(watching.lost) is lost
+
+
+@pytest.mark.parametrize(
+    ("kind", "left", "right", "lost"),
+    [
+        ("f32", [1e-30], [1e-30], True),
+        ("f32", [1e-30, 1.0], [1e-30, 1.0], False),
+        ("f32", [1.0, -1.0], [1.0, 1.0], False),
+        ("f32", [0.0, 1e-30], [1.0, 0.0], False),
+        ("f32", [0.0, 1e-30], [1.0, 1e-30], True),
+        ("f16", [2.0**-10, 2.0**-11], [2.0**-16, 2.0**-16], True),
+        ("f64", [1e-30], [1e-30], False),
+        ("f32", [1e30], [1e30], True),
+        ("f32", [inf], [1.0], False),
+        ("f32", [1.0], [inf], False),
+        ("c64", [1e-30 + 0j], [1e-30 + 0j], True),
+        ("c64", [1e30 + 0j], [1e30 + 0j], True),
+        ("c64", [1 + 1j], [1 + 0j], False),
+        ("s32", [3], [4], False),
+    ],
+)
+def test_a_sum_of_products_is_lost_that_its_type_has_no_number_for(
+    kind: str, left: list[Any], right: list[Any], lost: bool
+) -> None:
+    watching = lost_numbers._Watching()
+    watching.sum_of_products(kind, left, right)
+    assert bool(watching.lost) is lost
