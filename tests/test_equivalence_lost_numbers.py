@@ -15,6 +15,7 @@ from hloproof.equivalence.answer import Result
 from hloproof.equivalence.refuting import lost_numbers
 from hloproof.equivalence.refuting.inputs import ZEROS, Choice
 from hloproof.equivalence.refuting.lost_numbers import where_constants_are_lost
+from hloproof.equivalence.refuting.watched_numbers import WatchedNumbers
 from hloproof.models.hlo.attributes import Attributes
 from hloproof.models.hlo.parser import parse_module
 from hloproof.queries.certificates import certificate_text, recheck_text
@@ -29,6 +30,10 @@ HALF = (
 LESS = (
     "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n h = f16[] convert(a)\n k = f16[] convert(b)\n"
     " ROOT r = pred[] compare(h, k), direction=LT\n}\n"
+)
+FOUR = (
+    "four { a = f32[] parameter(0)\n b = f32[] parameter(1)\n c = f4e2m1fn[] convert(b)\n"
+    " d = f4e2m1fn[] multiply(c, c)\n w = f32[] convert(d)\n ROOT r = f32[] add(a, w)\n}\n"
 )
 GIVES = "gives { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] constant(C)\n}\n"
 SQUARE = "square { a = f32[4] parameter(0)\n ROOT b = f32[4] multiply(a, a)\n}\n"
@@ -57,6 +62,15 @@ DOT = (
     "d = f32[] dot(k, k), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
     "v = f32[4] broadcast(d), dimensions={}",
 )
+
+
+def by(algorithm: str) -> tuple[str, ...]:
+    """The product of constants that an algorithm computes."""
+    return tuple(
+        line.replace("rhs_contracting_dims={0}", f"rhs_contracting_dims={{0}}, algorithm={algorithm}") for line in DOT
+    )
+
+
 FORMS: dict[str, tuple[str, str, str, tuple[str, ...], str]] = {
     # name: what is lost, what is not, where it is lost, instructions, functions
     "a type that holds less": ("1e-9", "2", "h of e", (*MIXED, *THROUGH), ""),
@@ -120,6 +134,69 @@ FORMS: dict[str, tuple[str, str, str, tuple[str, ...], str]] = {
         (*C, "j = c64[4] complex(p, k)", "c = f32[4] imag(j)", *THROUGH),
         "",
     ),
+    "beyond the largest number, in a function": (
+        "3",
+        "2",
+        "s of e",
+        (
+            *C,
+            "z = f32[] constant(0)",
+            "s = f32[] reduce(k, z), dimensions={0}, to_apply=four",
+            "v = f32[4] broadcast(s), dimensions={}",
+        ),
+        FOUR,
+    ),
+    "beside what zeros make no number": (
+        "1e-9",
+        "2",
+        "h of e",
+        (*C, "a = f32[4] abs(p)", "l = f32[4] log(a)", "y = f32[4] subtract(l, l)", "c = f32[4] add(y, k)", *THROUGH),
+        "",
+    ),
+    "beside a quotient of itself": (
+        "1e-9",
+        "2",
+        "h of e",
+        (*C, "u = f32[4] divide(p, p)", "c = f32[4] multiply(u, k)", *THROUGH),
+        "",
+    ),
+    "a whole number beside what zeros make no number": (
+        "1e20",
+        "2",
+        "i of e",
+        (*C, "u = f32[4] divide(p, p)", "c = f32[4] multiply(u, k)", "i = s32[4] convert(c)", "v = f32[4] convert(i)"),
+        "",
+    ),
+    "a product beside what zeros make no number": (
+        "1e-30",
+        "2",
+        "d of e",
+        (
+            *C,
+            "u = f32[4] divide(p, p)",
+            "c = f32[4] multiply(u, k)",
+            "d = f32[] dot(c, c), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+            "v = f32[4] broadcast(d), dimensions={}",
+        ),
+        "",
+    ),
+    "the digits of a power": (
+        "0.0035",
+        "2",
+        "w of e",
+        (
+            *C,
+            "b = f16[4] convert(k)",
+            "t = f16[4] constant({3, 3, 3, 3})",
+            "w = f16[4] power(b, t)",
+            "v = f32[4] convert(w)",
+        ),
+        "",
+    ),
+    "the factors of a contraction, by its algorithm": ("1e-9", "2", "d of e", by("dot_f16_f16_f32"), ""),
+    "the sum of a contraction, by its algorithm": ("200", "2", "d of e", by("dot_f16_f16_f16"), ""),
+    "factors of a few bits, by an algorithm": ("1e-9", "2", "d of e", by("dot_any_f8_any_f8_f32"), ""),
+    "products in f32, by an algorithm": ("1e-30", "1e-9", "d of e", by("dot_tf32_tf32_f32_x3"), ""),
     "a size": (
         "1e-9",
         "2",
@@ -349,6 +426,27 @@ OPERATIONS: list[tuple[str, str, str, tuple[Any, ...], bool]] = [
     ("divide", "f32 f32", "f32", (1.0, 1e30), False),
     ("divide", "f16 f16", "f16", (1.5 * 2.0**-10, 1000.0), True),
     ("divide", "f16 f16", "f16", (2.0**-10, 1024.0), False),
+    *((o, "f4e2m1fn f4e2m1fn", "f4e2m1fn", (4.0, x), True) for o, x in (("add", 3), ("subtract", -3), ("multiply", 2))),
+    *((o, "f4e2m1fn f4e2m1fn", "f4e2m1fn", (4.0, x), False) for o, x in (("add", 2), ("subtract", -2), ("divide", 2))),
+    ("divide", "f4e2m1fn f4e2m1fn", "f4e2m1fn", (4.0, 0.5), True),
+    ("divide", "f4e2m1fn f4e2m1fn", "f4e2m1fn", (0.0, 0.0), True),
+    ("add", "f16 f16", "f16", (1.5 * FEW / 16, 0.0), False),
+    ("power", "f16 f16", "f16", (0.0035, 3.0), True),
+    ("power", "f16 f16", "f16", (2.0**-10, 2.0), False),
+    ("power", "f64 f64", "f64", (1e-160, 3.0), True),
+    ("exponential", "f16", "f16", (-16.4,), True),
+    ("exponential", "f16", "f16", (-20.0,), False),
+    ("exponential", "f32", "f32", (-88.0,), False),
+    ("exponential", "c64", "c64", (complex(-200, 1),), False),
+    ("logistic", "f64", "f64", (-800.0,), True),
+    ("atan2", "f32 f32", "f32", (1e-40, 1.0), True),
+    ("atan2", "f32 f32", "f32", (0.0, 1.0), False),
+    ("cosine", "f16", "f16", (1.5703125,), False),
+    ("negate", "f16", "f16", (FEW,), False),
+    ("complex", "f32 f32", "c64", (1e-40, 1.0), True),
+    ("complex", "f32 f32", "c64", (1.0, 0.0), False),
+    ("multiply", "c64 c64", "c64", (complex(1e-30, 1), complex(1e-30, 0)), True),
+    ("multiply", "c128 c128", "c128", (1e-200 + 0j, 1e-200 + 0j), True),
     ("convert", "f32", "f16", (1e-9,), True),
     ("convert", "f32", "f16", (1e6,), True),
     ("convert", "f32", "f16", (inf,), False),
@@ -389,15 +487,17 @@ OPERATIONS: list[tuple[str, str, str, tuple[Any, ...], bool]] = [
 def test_an_operation_loses_what_its_type_has_no_number_for(
     opcode: str, operands: str, result: str, given: tuple[Any, ...], lost: bool
 ) -> None:
-    watching = lost_numbers._Watching()
+    watching = WatchedNumbers()
     watching.function(opcode, operands.split(), result, Attributes())(*given)
     assert bool(watching.lost) is lost
 
 
-@pytest.mark.parametrize(("given", "lost"), [(1e-20, True), (1e10, True), (0.0, False), (0.3, False), (inf, False)])
+@pytest.mark.parametrize(
+    ("given", "lost"), [(1e-20, True), (1e10, True), (1e-7, True), (1e-4, False), (0.0, False), (0.3, False)]
+)
 def test_a_precision_that_is_made_less_loses_what_it_has_no_number_for(given: float, lost: bool) -> None:
     half = parse_module(entry(P, "ROOT r = f32[4] reduce-precision(p), exponent_bits=5, mantissa_bits=10")).entry.root
-    watching = lost_numbers._Watching()
+    watching = WatchedNumbers()
     watching.function("reduce-precision", ["f32"], "f32", half.attributes)(given)
     assert bool(watching.lost) is lost
 
@@ -417,10 +517,16 @@ def test_a_precision_that_is_made_less_loses_what_it_has_no_number_for(given: fl
         ("f32", inf, False),
         ("f32", nan, False),
         ("s32", 7, False),
+        ("f4e2m1fn", 7.0, True),
+        ("f4e2m1fn", 6.5, False),
+        ("c64", complex(1e-90, 1), True),
+        ("c64", complex(1, 1e-90), True),
+        ("c64", complex(1e90, 1), True),
+        ("c64", 1j, False),
     ],
 )
 def test_a_constant_is_lost_that_its_type_has_no_number_for(kind: str, value: Any, lost: bool) -> None:
-    watching = lost_numbers._Watching()
+    watching = WatchedNumbers()
     watching.constant(kind, value)
     assert not watching.lost
     watching.site = ("e", "k")
@@ -438,6 +544,13 @@ def test_a_constant_is_lost_that_its_type_has_no_number_for(kind: str, value: An
         ("f32", [0.0, 1e-30], [1.0, 1e-30], True),
         ("f16", [2.0**-10, 2.0**-11], [2.0**-16, 2.0**-16], True),
         ("f64", [1e-30], [1e-30], False),
+        ("f64", [1e-200], [1e-200], True),
+        ("f32", [1e-30, -1e-30], [1e-30, 1e-30], False),
+        ("f32", [1e-30, -1e-30], [inf, 1e-30], False),
+        ("f16", [1e-4], [1e-4], True),
+        ("f16", [2.0**-10], [2.0**-10], False),
+        ("f4e2m1fn", [3.0], [3.0], True),
+        ("f4e2m1fn", [2.0], [3.0], False),
         ("f32", [1e30], [1e30], True),
         ("f32", [inf], [1.0], False),
         ("f32", [1.0], [inf], False),
@@ -450,6 +563,28 @@ def test_a_constant_is_lost_that_its_type_has_no_number_for(kind: str, value: An
 def test_a_sum_of_products_is_lost_that_its_type_has_no_number_for(
     kind: str, left: list[Any], right: list[Any], lost: bool
 ) -> None:
-    watching = lost_numbers._Watching()
+    watching = WatchedNumbers()
     watching.sum_of_products(kind, left, right)
     assert bool(watching.lost) is lost
+
+
+def test_what_is_made_of_no_number_tells_nothing() -> None:
+    watching = WatchedNumbers()
+    watching.site = ("e", "v")
+    convert = watching.function("convert", ["f32"], "f16", Attributes())
+    convert(1.0)
+    assert not watching.blind
+    convert(nan)
+    assert watching.blind == {("e", "v")} and not watching.lost
+
+
+@pytest.mark.parametrize("name", ["beyond the largest number, in a function", "beside what zeros make no number"])
+def test_nor_does_one_stand_that_a_run_of_zeros_does_not_deny(name: str) -> None:
+    wrong, right, *_ = FORMS[name]
+    for constant, verdict in ((wrong, "unknown"), (right, "proved")):
+        text = module(name, constant).replace(LAST, "ROOT r = f32[4] add(p, v)")
+        plain = re.sub(r"(\w+) = f16\[4\] convert\(c\)", r"\1 = f32[4] copy(c)", text)
+        plain = plain.replace("f4e2m1fn", "f32")
+        assert plain != text
+        for pair in ((text, plain), (plain, text)):
+            assert str(compare(*map(parse_module, pair), "rounding").verdict) == verdict
