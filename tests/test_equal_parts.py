@@ -62,6 +62,7 @@ def started(given: str) -> str:
 
 
 _SWAPPED: Final = _FIRST + _SECOND + f" ROOT r = {_PAIR} tuple(b, a)"
+_MOVED: Final = _FIRST + _SECOND + f" ROOT r = {_PAIR} tuple(b, b)"
 _MADE: Final = _FIRST + _SECOND + f" c = f32[4] add(a, b)\n ROOT r = {_PAIR} tuple(c, c)"
 _MADE_APART: Final = _FIRST + _SECOND + f" c = f32[4] add(a, b)\n d = f32[4] add(a, b)\n ROOT r = {_PAIR} tuple(c, d)"
 _TEST: Final = _FIRST + " ROOT l = pred[] constant(true)"
@@ -87,7 +88,44 @@ def shifted(last: str) -> str:
     return module(start, f=_PLUS, c=test, b=body)
 
 
+def of_three(made: str, last: str, **functions: str) -> str:
+    """Each turn leaves in front what is made of the parts, and the others as they were."""
+    body = _DRAWN + f' k = pred[] custom-call(), custom_call_target="which"\n {made}\n ROOT r = {_THREE} tuple(v, a, c)'
+    test = f"t = {_THREE} parameter(0)\n ROOT l = pred[] constant(true)"
+    start = f"s = {_THREE} tuple(x, x, {last})\n ROOT w = {_THREE} while(s), condition=more, body=b"
+    return module(start, **functions, more=test, b=body)
+
+
+def picked(one: str, two: str, last: str, f: str = "ROOT p = f32[4] parameter(0)") -> str:
+    made = f"v = f32[4] conditional(k, {one}, {two}), true_computation=f, false_computation=g"
+    return of_three(made, last, f=f, g="ROOT p = f32[4] parameter(0)")
+
+
+def turned(one: str, two: str, last: str, body: str = "") -> str:
+    made = f"i = {_PAIR} tuple({one}, {two})\n u = {_PAIR} while(i), condition=c, body=d\n"
+    made += " v = f32[4] get-tuple-element(u), index=0"
+    return of_three(made, last, c=_TEST, d=body or _SWAPPED)
+
+
 CASES: Final = {
+    "a choice among parts that are one": (picked("a", "b", "y"), "b", True),
+    "a choice among one part and itself": (picked("a", "a", "y"), "b", True),
+    "a choice among parts that are two": (picked("a", "c", "y"), "b", False),
+    "a choice among two, the other way round": (picked("c", "a", "y"), "b", False),
+    "a choice among parts that are all one": (picked("c", "a", "x"), "b", True),
+    "a choice of what is made anew": (
+        picked("a", "b", "x", "p = f32[4] parameter(0)\n ROOT n = f32[4] negate(p)"),
+        "b",
+        False,
+    ),
+    "a choice of the third alone": (picked("c", "c", "y"), "b", False),
+    "exchanged in a loop inside": (turned("a", "b", "y"), "b", True),
+    "exchanged in a loop inside, with another": (turned("a", "c", "y"), "b", False),
+    "exchanged in a loop inside, another first": (turned("c", "a", "y"), "b", False),
+    "exchanged in a loop inside, all of them one": (turned("c", "a", "x"), "b", True),
+    "moved up in a loop inside that may not turn": (turned("c", "a", "y", _MOVED), "b", False),
+    "moved up in a loop inside, of one value": (turned("a", "b", "y", _MOVED), "b", True),
+    "made anew in a loop inside": (turned("a", "b", "y", _MADE), "b", False),
     "a branch is given one value twice": (chosen("xx", "xy"), "f", True),
     "the other is given two": (chosen("xx", "xy"), "g", False),
     "the other way round": (chosen("xy", "xx"), "f", False),

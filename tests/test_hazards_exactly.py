@@ -251,3 +251,82 @@ def test_a_loop_passes_its_body_one_operand(given: str) -> None:
     entry = "ENTRY e { p = f32[8] parameter(0)  ROOT w = f32[8] while(p), condition=cond, body=body }"
     with pytest.raises(InputError, match="while passes 1 operands to body"):
         parse_module(f"{SCHEDULED}\n{cond}{body}\n{entry}\n")
+
+
+PREDICATE = """HloModule m, is_scheduled=true
+b1 {
+  x1 = f32[8] parameter(0)
+  ROOT r1 = f32[8] negate(x1)
+}
+b2 {
+  x2 = f32[8] parameter(0)
+  ROOT r2 = f32[8] exponential(x2)
+}
+ENTRY e {
+  p = f32[8] parameter(0)
+  q0 = pred[] parameter(1)
+  q = pred[] not(q0)
+  kept = pred[] copy(q)
+  w = pred[] custom-call(q), custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}
+  c = f32[8] conditional(QUESTION, p, p), true_computation=b1, false_computation=b2
+  ROOT r = (f32[8], pred[]) tuple(c, w)
+}
+"""
+
+
+@pytest.mark.parametrize(("question", "verdicts"), [("q", {"proved", "refuted"}), ("kept", {"proved"})])
+def test_a_conditional_reads_what_it_decides_by(question: str, verdicts: set[str]) -> None:
+    found = judge(
+        parse_module(PREDICATE.replace("QUESTION", question)), lambda c: c == "hazard-overwrite", lambda _: False
+    )
+    assert {str(j.found.verdict) for j in found} == verdicts
+
+
+WRITTEN_BY_A_CONDITION = """HloModule m, is_scheduled=true
+body {
+  s = (f32[8], s32[]) parameter(0)
+  i = s32[] get-tuple-element(s), index=1
+  one = s32[] constant(1)
+  f = f32[] convert(i)
+  nx = s32[] add(i, one)
+  n = f32[8] broadcast(f), dimensions={}
+  ROOT t = (f32[8], s32[]) tuple(n, nx)
+}
+cond {
+  c = (f32[8], s32[]) parameter(0)
+  x = f32[8] get-tuple-element(c), index=0
+  u = f32[2] constant({1, 2})
+  z = s32[] constant(0)
+  d = f32[8] dynamic-update-slice(x, u, z)
+  sl = f32[1] slice(d), slice={[3:4]}
+  v = f32[] reshape(sl)
+  lim = f32[] constant(8)
+  ROOT q = pred[] compare(v, lim), direction=LT
+}
+ENTRY e {
+  p = f32[8] parameter(0)
+  zero = s32[] constant(0)
+  first = s32[] copy(zero)
+  y = f32[8] negate(p)
+  init = (f32[8], s32[]) tuple(y, first)
+  w = (f32[8], s32[]) while(init), condition=cond, body=body
+  ROOT r = RESULT
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("result", "verdicts"),
+    [
+        ("f32[8] get-tuple-element(w), index=0", {"proved", "refuted"}),
+        ("s32[] get-tuple-element(w), index=1", {"proved"}),
+    ],
+)
+def test_what_a_condition_writes_last_stays_in_the_state(result: str, verdicts: set[str]) -> None:
+    """Nobody reads it inside; behind the loop it is the result."""
+    found = judge(
+        parse_module(WRITTEN_BY_A_CONDITION.replace("RESULT", result)),
+        lambda c: c == "hazard-overwrite",
+        lambda _: False,
+    )
+    assert {str(j.found.verdict) for j in found} == verdicts

@@ -56,7 +56,8 @@ def equal_parts(buffers: Buffers, callees_first: Sequence[str]) -> EqualParts:
             sites[name] = [[_handed(roots, given, part) for part in own] for given in entered]
     classes = {name: dict.fromkeys(parts[name], 0) for name in sites}
     for _ in range(_MOST_ROUNDS):
-        told = {name: _told_apart(name, parts[name], sites[name], classes, roots) for name in sites}
+        values = _Values(classes, roots)
+        told = {name: _told_apart(parts[name], sites[name], classes[name], values) for name in sites}
         if all(len(set(told[name].values())) == len(set(classes[name].values())) for name in sites):
             break
         # Only a partition that a whole round leaves as it is holds by induction over the turns.
@@ -72,33 +73,43 @@ def equal_parts(buffers: Buffers, callees_first: Sequence[str]) -> EqualParts:
 
 
 def _told_apart(
-    name: str,
-    parts: Sequence[_Part],
-    sites: Sequence[Sequence[HloPosition | None]],
-    classes: Mapping[str, Mapping[_Part, int]],
-    roots: _Roots,
+    parts: Sequence[_Part], sites: Sequence[Sequence[HloPosition | None]], classes: Mapping[_Part, int], values: _Values
 ) -> dict[_Part, int]:
     """One round: parts stay together that every entry hands one value, by the classes so far."""
     numbers: dict[object, int] = {}
     out: dict[_Part, int] = {}
     for k, part in enumerate(parts):
-        values = [_value(handed[k], classes, roots) for handed in sites]
+        given = [values.at(handed[k]) for handed in sites]
         # What is not known is equal to nothing but itself.
-        key = part if any(v is None for v in values) else (classes[name][part], *values)
+        key = part if any(v is None for v in given) else (classes[part], *given)
         out[part] = numbers.setdefault(key, len(numbers))
     return out
 
 
-def _value(
-    place: HloPosition | None, classes: Mapping[str, Mapping[_Part, int]], roots: _Roots
-) -> tuple[object, ...] | None:
-    """What tells the value at a place from others of the same run; None where that is not known."""
-    if place is None:
-        return None
-    part = roots.part(place)
-    if part is None or place.computation not in classes:
-        return (place,)
-    return (place.computation, classes[place.computation][part])
+class _Values:
+    """What tells the value at a place from others of the same run, by classes of parts."""
+
+    def __init__(self, classes: Mapping[str, Mapping[_Part, int]], roots: _Roots) -> None:
+        self._classes, self._roots = classes, roots
+        self._found: dict[HloPosition, tuple[object, ...] | None] = {}
+
+    def at(self, place: HloPosition | None) -> tuple[object, ...] | None:
+        """None where it is not known."""
+        if place is None:
+            return None
+        if place not in self._found:
+            self._found[place] = self._look(place)
+        return self._found[place]
+
+    def _look(self, place: HloPosition) -> tuple[object, ...]:
+        part = self._roots.part(place)
+        if part is None:
+            # Whichever of several it is: by the classes they may be one.
+            several = {self.at(choice) for choice in self._roots.choices(place)}
+            return (several.pop() if len(several) == 1 else None) or (place,)
+        if place.computation not in self._classes:
+            return (place,)
+        return (place.computation, self._classes[place.computation][part])
 
 
 def _parts(computation: Computation) -> Iterator[_Part]:
@@ -184,12 +195,9 @@ class _Roots:
                 return None
             case "call":
                 return self._through(place, called(i, "to_apply") or called(i, "calls"), i.operands)
-            case "while":
-                return self._first_state(place, i)
-            case "conditional":
-                ways = [self._through(place, b, i.operands[k + 1 : k + 2]) for k, b in enumerate(branches(i))]
-                known = {None if way is None else self.stands(way) for way in ways}
-                return known.pop() if len(known) == 1 else None
+            case "while" | "conditional":
+                one = set(self.choices(place))
+                return one.pop() if len(one) == 1 else None
             case _:
                 sources = self._buffers.sources[place]
                 local = [s for s in sources if s.computation == place.computation]
@@ -198,18 +206,30 @@ class _Roots:
                 # The result of what is started here.
                 return self._through(place, self._buffers.chains.runs(i), i.operands, place.index[1:])
 
-    def _first_state(self, place: HloPosition, loop: Instruction) -> HloPosition | None:
-        """The part of a loop's first state that this part of its result is however often it turns: the parts that a
-        turn takes it from, one after the other, all begin as one value. What moves from part to part is another value
-        after each turn else."""
-        start = HloPosition(place.computation, loop.operands[0], place.index)
-        first, at, seen = self.stands(start), place, {place.index}
+    def choices(self, place: HloPosition) -> tuple[HloPosition, ...]:
+        """The places of the same computation one of which holds the value of what a loop or a conditional gives, which
+        one is not known; empty where these are not all, or it is neither."""
+        i = self._instruction(place)
+        match i.opcode:
+            case "conditional":
+                ways = [self._through(place, b, i.operands[k + 1 : k + 2]) for k, b in enumerate(branches(i))]
+            case "while":
+                ways = self._first_states(place, i)
+            case _:
+                return ()
+        known = [None if way is None else self.stands(way) for way in ways]
+        return tuple(way for way in known if way is not None) if None not in known else ()
+
+    def _first_states(self, place: HloPosition, loop: Instruction) -> list[HloPosition | None]:
+        """The parts of a loop's first state that this part of its result is, each after other numbers of turns: those
+        that a turn takes it from, one after the other. Which one it is changes from turn to turn."""
+        out: list[HloPosition | None] = [HloPosition(place.computation, loop.operands[0], place.index)]
+        at, seen = place, {place.index}
         while True:
             handed = self._through(at, called(loop, "body"), loop.operands)
-            if handed is None or first is None or self.stands(handed) != first:
-                return None
-            if handed.index in seen:
-                return start
+            out.append(handed)
+            if handed is None or handed.index in seen:
+                return out
             seen.add(handed.index)
             at = HloPosition(place.computation, loop.name, handed.index)
 
