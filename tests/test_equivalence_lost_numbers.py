@@ -587,4 +587,5 @@ def test_nor_does_one_stand_that_a_run_of_zeros_does_not_deny(name: str) -> None
         plain = plain.replace("f4e2m1fn", "f32")
         assert plain != text
         for pair in ((text, plain), (plain, text)):
-            assert str(compare(*map(parse_module, pair), "rounding").verdict) == verdict
+            before, after = map(parse_module, pair)
+            assert str(compare(before, after, "rounding").verdict) == verdict
