@@ -32,8 +32,6 @@ _DIGITS: Final = {"f16": 11} | {name: f.mantissa + 1 for name, f in SMALL.items(
 _WIDE: Final = dict.fromkeys(FLOATS, "f64") | dict.fromkeys(COMPLEX, "c128")
 _PLAIN: Final = {k: (smallest_normal(part), largest(part)) for k in _WIDE for part in (PART.get(k, k),)}
 
-_Exact = Callable[..., Element]
-
 
 class WatchedNumbers(Observed):
     """The numbers, and a note of where one is lost."""
@@ -49,7 +47,7 @@ class WatchedNumbers(Observed):
     def constant(self, element_type: str, value: Element) -> Element:
         found = super().constant(element_type, value)
         # Inputs, which stand at no operation, are as they were chosen.
-        of_constant = self.site != INPUTS and _is_float(element_type) and value and isfinite(value)
+        of_constant = self.site != INPUTS and _is_float(element_type) and isfinite(value)
         if of_constant and (_is_too_large(element_type, found, value) or _is_small(element_type, found, value)):
             self.lose(f"a constant is {_words(value)} and no number of {element_type}")
         return found
@@ -77,23 +75,20 @@ class WatchedNumbers(Observed):
         self, opcode: str, operands: Sequence[str], result: str, attributes: Attributes
     ) -> Callable[[Sequence[Element], Element], bool]:
         """Whether an operation loses a number, from the numbers that it is given and what it gives."""
-        exact: _Exact
-        digits = None
-        if opcode == "reduce-precision":
-            exact, digits = (lambda given: given), attributes.integer("mantissa_bits", 0) + 1
-        else:
-            wide = [_WIDE.get(k, k) for k in operands]
-            exact = super().function(opcode, wide, _WIDE[result], attributes)
+        wide = [_WIDE.get(k, k) for k in operands]
+        # The number of which the precision is made less is what is given.
+        of_given = opcode == "reduce-precision"
+        exact = _itself if of_given else super().function(opcode, wide, _WIDE[result], attributes)
 
         def loses(given: Sequence[Element], found: Element) -> bool:
-            if digits is None and _is_plain(result, found):
+            if _is_plain(result, found):
                 return False
             true = exact(*given)
-            if not isfinite(true) or _is_too_large(result, found, true):
+            if _is_too_large(result, found, true):
                 return True
             if opcode in _SUMS or (opcode == "exponential" and (not found or result not in _DIGITS)):
                 return False
-            return (not true and _is_never_zero(opcode, given)) or _is_small(result, found, true, digits)
+            return (not true and _is_never_zero(opcode, given)) or _is_small(result, found, true)
 
         return loses
 
@@ -110,13 +105,17 @@ class WatchedNumbers(Observed):
             # Of larger products a small sum is what they cancel to.
             small = bool(products) and max(products) < least
             small = small and (not any(products) or _is_small(result, found, true))
-            if not isfinite(true) or _is_too_large(result, found, true) or small:
+            if _is_too_large(result, found, true) or small:
                 self.lose(f"a sum of products is {_words(found)}")
         return found
 
     def lose(self, what: str) -> None:
         """Note that the operation which is running loses this."""
         self.lost.setdefault(self.site, what)
+
+
+def _itself(given: Element) -> Element:
+    return given
 
 
 def _is_float(element_type: str) -> bool:
@@ -145,23 +144,23 @@ def _is_too_large(element_type: str, found: Element, true: Element) -> bool:
     return bool(abs(true) >= beyond)
 
 
-def _is_small(element_type: str, found: Element, true: Element, digits: int | None = None) -> bool:
-    """Whether what is exact, or a part of it, is too small for the type, or was made less than so many digits."""
+def _is_small(element_type: str, found: Element, true: Element) -> bool:
+    """Whether what is exact, or a part of it, is too small for the type, or for all of its digits."""
     kind = PART.get(element_type, element_type)
     parts = zip(_parts(found), _parts(complex(true) if isinstance(found, complex) else true), strict=True)
-    return any(_is_less(kind, x, exact, digits) for x, exact in parts)
+    return any(_is_less(kind, x, exact) for x, exact in parts)
 
 
-def _is_less(kind: str, found: float, true: float, digits: int | None) -> bool:
+def _is_less(kind: str, found: float, true: float) -> bool:
     """Whether a number is zero, may be taken for zero, or is further from what is exact than a rounding is of numbers
     with all digits."""
     if not true:
         return False
     if not found or (kind in _FLUSHED and abs(found) < smallest_normal(kind)):
         return True
-    if digits is None and abs(found) >= smallest_normal(kind):
+    if abs(found) >= smallest_normal(kind):
         return False
-    return bool(abs(found - true) > abs(true) * 2.0 ** -(_DIGITS[kind] if digits is None else digits))
+    return bool(abs(found - true) > abs(true) * 2.0 ** -_DIGITS[kind])
 
 
 def _is_never_zero(opcode: str, given: Sequence[Element]) -> bool:
