@@ -466,7 +466,9 @@ OPERATIONS: list[tuple[str, str, str, tuple[Any, ...], bool]] = [
     ("convert", "s32", "f32", (3,), False),
     ("convert", "f32", "f4e2m1fn", (6.9,), True),
     ("convert", "f32", "f4e2m1fn", (-6.9,), True),
+    ("convert", "f32", "f4e2m1fn", (6.75,), True),
     ("convert", "f32", "f4e2m1fn", (6.5,), False),
+    ("divide", "f64 f64", "f64", (1e-200, 1e200), True),
     ("convert", "f32", "f4e2m1fn", (-inf,), False),
     ("convert", "s32", "f4e2m1fn", (100,), True),
     ("convert", "f32", "s32", (1e20,), True),
@@ -526,6 +528,8 @@ def test_a_precision_that_is_made_less_loses_what_it_has_no_number_for(given: fl
         ("c64", complex(1, 1e-90), True),
         ("c64", complex(1e90, 1), True),
         ("c64", 1j, False),
+        ("c64", 0.5, False),
+        ("c64", 1e-90, True),
     ],
 )
 def test_a_constant_is_lost_that_its_type_has_no_number_for(kind: str, value: Any, lost: bool) -> None:
@@ -548,6 +552,8 @@ def test_a_constant_is_lost_that_its_type_has_no_number_for(kind: str, value: An
         ("f16", [2.0**-10, 2.0**-11], [2.0**-16, 2.0**-16], True),
         ("f64", [1e-30], [1e-30], False),
         ("f64", [1e-200], [1e-200], True),
+        ("f32", [2e-19, 2e-19], [1e-19, -0.99e-19], False),
+        ("f32", [1.3e-19, 1.1e-19], [1e-19, -1e-19], False),
         ("f32", [1e-30, -1e-30], [1e-30, 1e-30], False),
         ("f32", [1e-30, -1e-30], [inf, 1e-30], False),
         ("f16", [1e-4], [1e-4], True),

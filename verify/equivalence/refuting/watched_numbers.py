@@ -99,12 +99,11 @@ class WatchedNumbers(Observed):
         products = [abs(a * b) for a, b in zip(left, right, strict=True) if a and b]
         if not (isfinite(found) or all(map(isfinite, (*left, *right)))):
             self.blind.add(self.site)
-        elif products or not isfinite(found):
+        elif products:
             true = super().sum_of_products(_WIDE[result], left, right)
             least = smallest_normal(PART.get(result, result))
             # Of larger products a small sum is what they cancel to.
-            small = bool(products) and max(products) < least
-            small = small and (not any(products) or _is_small(result, found, true))
+            small = max(products) < least and (not any(products) or _is_small(result, found, true))
             if _is_too_large(result, found, true) or small:
                 self.lose(f"a sum of products is {_words(found)}")
         return found
@@ -135,8 +134,8 @@ def _is_plain(element_type: str, found: Element) -> bool:
 
 
 def _is_too_large(element_type: str, found: Element, true: Element) -> bool:
-    """Whether the type has no number as large as what is exact, which is a number."""
-    if not isfinite(found):
+    """Whether the type has no number as large as what is exact, or that is none."""
+    if not (isfinite(found) and isfinite(true)):
         return True
     f = SMALL.get(element_type)
     # What is beyond the largest number becomes that one in types that have no infinity and no NaN.
@@ -152,15 +151,11 @@ def _is_small(element_type: str, found: Element, true: Element) -> bool:
 
 
 def _is_less(kind: str, found: float, true: float) -> bool:
-    """Whether a number is zero, may be taken for zero, or is further from what is exact than a rounding is of numbers
-    with all digits."""
-    if not true:
+    """Whether a number that is not zero may be taken for zero, or is further from what is exact than a rounding is of
+    numbers with all digits."""
+    if not true or abs(found) >= smallest_normal(kind):
         return False
-    if not found or (kind in _FLUSHED and abs(found) < smallest_normal(kind)):
-        return True
-    if abs(found) >= smallest_normal(kind):
-        return False
-    return bool(abs(found - true) > abs(true) * 2.0 ** -_DIGITS[kind])
+    return kind in _FLUSHED or bool(abs(found - true) > abs(true) * 2.0 ** -_DIGITS[kind])
 
 
 def _is_never_zero(opcode: str, given: Sequence[Element]) -> bool:
