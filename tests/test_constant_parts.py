@@ -320,6 +320,16 @@ def test_a_product_of_constants_is_not_lost(what: str) -> None:
         asked(pair[1], pair[0], tier)
 
 
+def test_what_types_that_nobody_names_make_of_constants_is_not_known() -> None:
+    for algorithm, asked in (("dot_any_f8_any_f8_f32", unproved), ("dot_f32_f32_f32", proved)):
+        root = f"ROOT r = f32[] dot(p, v), {INNER}"
+        pair = [
+            entry(*(x.replace("C", "0.5") for x in (*LONG, line))) for line in (root, f"{root}, algorithm={algorithm}")
+        ]
+        asked(pair[0], pair[1], "rounding")
+        asked(pair[1], pair[0], "rounding")
+
+
 MADE_SMALLER = {
     "by a function": ("u = f32[4] map(v), dimensions={0}, to_apply=square", "2e-4"),
     "by complex numbers": ("a = c64[4] complex(v, v)", "b = c64[4] multiply(a, a)", "u = f32[4] imag(b)", "2e-4"),
