@@ -194,6 +194,17 @@ FORMS: dict[str, tuple[str, str, str, tuple[str, ...], str]] = {
         "",
     ),
     "the factors of a contraction, by its algorithm": ("1e-9", "2", "d of e", by("dot_f16_f16_f32"), ""),
+    "a factor of a contraction alone, by its algorithm": (
+        "1e6",
+        "2",
+        "d of e",
+        (
+            *(line.replace("dot(k, k)", "dot(k, m)") for line in by("dot_f16_f16_f32")[:2]),
+            "m = f32[4] constant({1e-3, 1e-3, 1e-3, 1e-3})",
+            *(line.replace("dot(k, k)", "dot(k, m)") for line in by("dot_f16_f16_f32")[2:]),
+        ),
+        "",
+    ),
     "the sum of a contraction, by its algorithm": ("200", "2", "d of e", by("dot_f16_f16_f16"), ""),
     "factors of a few bits, by an algorithm": ("1e-9", "2", "d of e", by("dot_any_f8_any_f8_f32"), ""),
     "products in f32, by an algorithm": ("1e-30", "1e-9", "d of e", by("dot_tf32_tf32_f32_x3"), ""),
@@ -225,6 +236,13 @@ FORMS: dict[str, tuple[str, str, str, tuple[str, ...], str]] = {
         "",
     ),
     "a called function": ("1e-30", "2", "b of square", (*C, "v = f32[4] call(k), to_apply=square"), SQUARE),
+    "in flight": (
+        "1e-30",
+        "2",
+        "multiply of s.async",
+        (*C, "s = ((f32[4], f32[4]), f32[4]) multiply-start(k, k)", "v = f32[4] multiply-done(s)"),
+        "",
+    ),
     "the turns of a loop": (
         "1e-12",
         "2",
@@ -283,6 +301,19 @@ def test_what_is_given_is_no_constant(kind: str) -> None:
     """Nor is what it was chosen as, which the type may not hold."""
     text = entry(f"p = {kind}[4] parameter(0)", f"ROOT r = {kind}[4] copy(p)")
     assert where_constants_are_lost(parse_module(text), 5.0) == ""
+
+
+@pytest.mark.parametrize("constant", ["1e-30", "2"])
+def test_what_several_devices_gather_is_told(constant: str) -> None:
+    lines = (
+        *C,
+        "g = f32[8] all-gather(k), replica_groups={{0,1}}, dimensions={0}",
+        "v = f32[8] multiply(g, g)",
+        'ROOT r = f32[8] custom-call(v), custom_call_target="not_known"',
+    )
+    text = re.sub(r"\bC\b", constant, entry(P, *lines)).replace("HloModule m", "HloModule m, replica_count=2", 1)
+    told = where_constants_are_lost(parse_module(text), 5.0)
+    assert ("multiply gives 0" in told) is (constant == "1e-30") and (told == "") is (constant == "2")
 
 
 @pytest.mark.parametrize("name", FORMS)
