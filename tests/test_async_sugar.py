@@ -98,6 +98,11 @@ CANNOT_BE = {
         "ROOT d = f32[4,4] all-gather-done(s)",
         "async-shape",
     ),
+    "a permutation into another rank": (
+        "s = (f32[2,4], f32[2,4,2]) collective-permute-start(x), source_target_pairs={{0,0}}",
+        "ROOT d = f32[2,4,2] collective-permute-done(s)",
+        "async-shape",
+    ),
     "blocks of a tuple that is an array": (
         "s = ((f32[2,4]), f32[2,4]) all-to-all-start(x), replica_groups={{0,1}}, dimensions={}",
         "ROOT d = f32[2,4] all-to-all-done(s)",

@@ -629,3 +629,55 @@ def test_nor_does_one_stand_that_a_run_of_zeros_does_not_deny(name: str) -> None
         for pair in ((text, plain), (plain, text)):
             before, after = map(parse_module, pair)
             assert str(compare(before, after, "rounding").verdict) == verdict
+
+
+def grouped(positions: int, first: str, kernel: str) -> str:
+    """A convolution in groups, which is run element by element only."""
+    return entry(
+        f"p = f32[1,{positions},64] parameter(0)",
+        f"q = f32[1,{positions},64] cosine(p)",
+        f"t0 = f32[] constant({first})",
+        f"t = f32[1,{positions},64] broadcast(t0), dimensions={{}}",
+        f"a = f32[1,{positions},64] multiply(q, t)",
+        f"k0 = f32[] constant({kernel})",
+        "k = f32[3,32,64] broadcast(k0), dimensions={}",
+        f"ROOT d = f32[1,{positions - 2},64] convolution(a, k), window={{size=3}}, dim_labels=b0f_0io->b0f, "
+        "feature_group_count=2",
+    )
+
+
+@pytest.mark.parametrize("positions", [4, 14])
+def test_what_can_be_run_is_not_made_up(positions: int) -> None:
+    """By classes of elements it cannot, and it is large."""
+    told = where_constants_are_lost(parse_module(grouped(positions, "1e-20", "1e-25")), 20.0)
+    assert told.endswith("at d of e, whatever the module is given") and "a sum of products is" in told
+    assert where_constants_are_lost(parse_module(grouped(positions, "4", "0.5")), 20.0) == ""
+
+
+@pytest.mark.parametrize(
+    ("lines", "runs"),
+    [
+        (('ROOT r = f32[4] custom-call(p), custom_call_target="anything"',), True),
+        (('ROOT r = f32[4] custom-call(p), custom_call_target="Sharding", backend_config="what"',), True),
+        (
+            (
+                "b = s32[] constant(2)",
+                "w = f32[<=4] set-dimension-size(p, b), dimensions={0}",
+                "ROOT r = f32[<=4] add(v, w)",
+            ),
+            False,
+        ),
+        (
+            (
+                "b = s32[] constant(3)",
+                "w = f32[<=4] set-dimension-size(p, b), dimensions={0}",
+                "ROOT r = f32[<=4] add(v, w)",
+            ),
+            True,
+        ),
+    ],
+)
+def test_what_has_a_meaning_and_is_not_run_may_lose_anything(lines: tuple[str, ...], runs: bool) -> None:
+    given = (P, "a = s32[] constant(3)", "v = f32[<=4] set-dimension-size(p, a), dimensions={0}")
+    told = where_constants_are_lost(parse_module(entry(*given, *lines)), 5.0)
+    assert (told == "") is runs and (runs or told.startswith("no run shows"))

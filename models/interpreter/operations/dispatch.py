@@ -100,9 +100,19 @@ def _has_shape(value: Value, shape: Shape) -> bool:
     return isinstance(value, Token)
 
 
+def is_known_call(attributes: Attributes) -> bool:
+    """Whether the target of a custom call is one that has a meaning here, though perhaps not with all that it says."""
+    target = _target(attributes)
+    return target in _IDENTITY_CALLS or target in LIBRARY_CALLS or target.startswith(("TopK", "xla_builder.math."))
+
+
+def _target(attributes: Attributes) -> str:
+    named = attributes.get("custom_call_target")
+    return named.text if isinstance(named, Quoted) else str(named)
+
+
 def _called(step: Step) -> Value:
-    named = step.attributes.get("custom_call_target")
-    target = named.text if isinstance(named, Quoted) else str(named)
+    target = _target(step.attributes)
     attributes, single = step.attributes, len(step.operands) == 1
     if single and target in _IDENTITY_CALLS and not unread_of_call(attributes, *_of_places(attributes)):
         given, gives = (

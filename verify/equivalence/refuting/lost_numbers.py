@@ -25,6 +25,7 @@ from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.interpreter.compact.dispatch import compacted
 from hloproof.models.interpreter.operations.collective import Devices
+from hloproof.models.interpreter.operations.dispatch import is_known_call
 from hloproof.models.interpreter.semantics.small_float import FLOATS, SMALL
 from hloproof.models.interpreter.source_of_values import random_value
 from hloproof.models.interpreter.value import Array, Classed, Value
@@ -34,6 +35,10 @@ CHOICES: Final = (ZEROS, NEAR_ONE, Choice("positive", (0.25, 0.5, 1.0, 2.0), "sm
 other numbers."""
 _TYPE: Final = re.compile(r"(?<=_)(?:tf|bf|fp|f)[0-9]+")
 """What names a type in the name of an algorithm."""
+_OPAQUE: Final = frozenset(
+    {"custom-call", "fft", "infeed", "recv", "recv-done", "rng", "rng-bit-generator", "rng-get-and-update-state"}
+)
+"""Operations of which proofs know nothing but that they are functions, or give something."""
 _MOST_MADE_UP: Final = 100_000
 """Elements that what is not modelled gives; with more the run ends."""
 
@@ -77,7 +82,7 @@ def _problem(machine: _Watched, choice: Choice, in_parts: bool, deadline: float)
 
 
 class _Watched(BoundedMachine):
-    """What is not modelled may be anything, and goes on with small numbers."""
+    """What nobody knows may be anything, and goes on with small numbers."""
 
     def __init__(self, module: Module, watching: WatchedNumbers, devices: Devices, deadline: float) -> None:
         super().__init__(module, watching, devices, deadline)
@@ -96,6 +101,9 @@ class _Watched(BoundedMachine):
             self._watch_algorithm(i, [value for values in operands for value in values], found)
             self.seen.add(site)
         except NotModelled:
+            # What has a meaning, and cannot be run, may lose anything.
+            if i.opcode not in _OPAQUE or (self.compact and is_known_call(i.attributes)):
+                raise
             found = [self._made_up(i, d) for d in devices]
         finally:
             self._watching.site = around
