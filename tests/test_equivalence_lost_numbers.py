@@ -654,6 +654,29 @@ def test_what_can_be_run_is_not_made_up(positions: int) -> None:
     assert where_constants_are_lost(parse_module(grouped(positions, "4", "0.5")), 20.0) == ""
 
 
+GEMM = (
+    '{"gemm_backend_config":{"alpha_real":1,"alpha_imag":0,"beta":0,"dot_dimension_numbers":{"lhs_contracting_dimensions":'
+    '["1"],"rhs_contracting_dimensions":["0"],"lhs_batch_dimensions":[],"rhs_batch_dimensions":[]},"precision_config":'
+    '{"operand_precision":["DEFAULT","DEFAULT"]},"epilogue":"DEFAULT"}}'
+)
+
+
+@pytest.mark.parametrize("size", [4, 64])
+def test_nor_is_a_product_of_a_library(size: int) -> None:
+    shape = f"f32[{size},{size}]"
+    for constant, lost in (("1e-22", True), ("2", False)):
+        text = entry(
+            f"p = {shape} parameter(0)",
+            f"q = {shape} cosine(p)",
+            f"k0 = f32[] constant({constant})",
+            f"k = {shape} broadcast(k0), dimensions={{}}",
+            f"a = {shape} multiply(q, k)",
+            f'd = {shape} custom-call(a, k), custom_call_target="__cublas$gemm", backend_config={GEMM}',
+            f"ROOT r = {shape} add(p, d)",
+        )
+        assert ("at d of e" in where_constants_are_lost(parse_module(text), 20.0)) is lost
+
+
 @pytest.mark.parametrize(
     ("lines", "runs"),
     [

@@ -156,6 +156,15 @@ def test_inclusion_knows_no_variable_of_which_nothing_is_said(
     assert hloproof.included(one + SAID, two + SAID).verdict == said
 
 
+def test_a_pair_of_both_maps_is_not_outside() -> None:
+    """What is read chooses among the pairs of the outer map; a point where they part lies in that one."""
+    box = "d0 in [0, 3], s0 in [0, 1]"
+    read = f"(d0)[s0]{{rt0}} -> (rt0), domain: {box}, rt0 in [0, 2]\nruntime variables:\n"
+    read += f"rt0: a; (d0)[s0] -> (s0), domain: {box}"
+    for last, said in ((2, "unknown"), (0, "refuted")):
+        assert hloproof.included(read, f"(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, {last}]").verdict == said
+
+
 @pytest.mark.parametrize(
     ("inner", "outer", "by_the_formula"),
     [("d0 mod -3", "s0 + -2", "not otherwise"), ("d0 mod -3", "s0", "not otherwise"), ("d0 mod 3", "s0", "")],

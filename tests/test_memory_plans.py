@@ -450,3 +450,37 @@ def test_values_that_a_clamp_stands_for_are_not_all_where_something_else_is_done
     holds_of_ten = Obligation((("v0", None),), disj(eq(clamp, 7), eq(v + 0 * clamp - 10, 0)), TRUE, "and of ten")
     assert fails_whatever_is_read(fails, prove_one)
     assert not fails_whatever_is_read(holds_of_ten, prove_one)
+    wide = minimum(maximum(v, 0), 5)
+    for parts in (eq(clamp, 7), eq(wide, 5)), (eq(wide, 5), eq(clamp, 7)):
+        assert not fails_whatever_is_read(Obligation((("v0", None),), disj(*parts), TRUE, "of five"), prove_one)
+
+
+HANDED = """HloModule m, is_scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }
+
+ENTRY %main (a: f32[8], b: f32[9]) -> f32[8] {
+  %a = f32[8]{0} parameter(0)
+  %b = f32[9]{0} parameter(1)
+  %n = f32[8]{0} negate(%a)
+  %t = f32[9]{0} negate(%b)
+  %s = f32[8]{0} slice(%t), slice={[0:8]}
+  ROOT %r = f32[8]{0} add(%n, %s)
+}
+"""
+HANDED_PLAN = """BufferAssignment:
+allocation 0: size 36, parameter 0, shape |f32[8]| at ShapeIndex {}, output shape is |f32[8]|, maybe-live-out:
+ value: <0 a @0> (size=32,offset=0): f32[8]{0}
+ value: <3 t @0> (size=36,offset=0): f32[9]{0}
+ value: <5 r @0> (size=32,offset=0): f32[8]{0}
+allocation 1: size 36, parameter 1, shape |f32[9]| at ShapeIndex {}:
+ value: <1 b @0> (size=36,offset=0): f32[9]{0}
+allocation 2: size 192, preallocated-temp:
+ value: <2 n @0> (size=32,offset=0): f32[8]{0}
+ value: <4 s @0> (size=32,offset=64): f32[8]{0}
+"""
+
+
+def test_what_ends_a_few_bytes_beyond_what_the_caller_hands_over_is_told() -> None:
+    assert refuted(HANDED, HANDED_PLAN) == {"plan-size": ["t"]}
+    (beyond,) = (line for line in HANDED_PLAN.splitlines() if "<3 t" in line)
+    apart = HANDED_PLAN.replace(f"{beyond}\n", "") + f"{beyond.replace('offset=0', 'offset=128')}\n"
+    assert refuted(HANDED, apart.replace("size 36, parameter 0", "size 32, parameter 0")) == {}

@@ -572,7 +572,9 @@ def test_of_what_is_under_way_at_once_nobody_says_which_arrives_first(sources: t
         run_module(parse_module(received_twice(True, sources)), [[[1, 2]], [[3, 4]], [[5, 6]]], replicas=3)
 
 
-@pytest.mark.parametrize("given", ["parameter_replication={true}", "sharding={replicated}"])
+@pytest.mark.parametrize(
+    "given", ["parameter_replication={true}", "sharding={replicated}", "sharding={maximal device=0}"]
+)
 def test_what_all_devices_are_given_alike_is_the_same_when_it_is_passed_round(given: str) -> None:
     head = f"HloModule m, replica_count=2\n\nENTRY e {{\n  p = f32[6] parameter(0), {given}\n"
     passed = f"{head}  ROOT r = f32[6] collective-permute(p), source_target_pairs={{{{0,1}},{{1,0}}}}\n}}\n"
