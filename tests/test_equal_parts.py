@@ -180,3 +180,16 @@ CASES: Final = {
 @pytest.mark.parametrize(("text", "computation", "one"), CASES.values(), ids=CASES)
 def test_parts_are_one_where_every_way_in_says_so(text: str, computation: str, one: bool) -> None:
     assert same(text, computation) is one
+
+
+@pytest.mark.parametrize(("second", "one"), [("x", True), ("y", False)])
+def test_choices_among_choices_are_followed_once(second: str, one: bool) -> None:
+    """Each was followed for each branch: of 20 behind each other it took half a minute."""
+    given = "k, {}, {}), true_computation=i, false_computation=i"
+    steps = [f"c0 = f32[4] copy(x)\n d0 = f32[4] copy({second})" if second == "y" else "c0 = f32[4] copy(x)"]
+    last = "d" if second == "y" else "c"
+    for n in range(400):
+        steps.append(f"c{n + 1} = f32[4] conditional({given.format(f'c{n}', f'{last}{n}')}")
+        steps += [f"d{n + 1} = f32[4] conditional({given.format(f'd{n}', f'c{n}')}"] if second == "y" else []
+    text = "\n ".join([*steps, f"ROOT r = f32[4] call(c400, {last}400), to_apply=f"])
+    assert same(module(text, i="ROOT p = f32[4] parameter(0)", f=_PLUS), "f") is one

@@ -91,22 +91,29 @@ class _Values:
 
     def __init__(self, classes: Mapping[str, Mapping[_Part, int]], roots: _Roots) -> None:
         self._classes, self._roots = classes, roots
-        self._found: dict[HloPosition, tuple[object, ...] | None] = {}
+        self._found: dict[HloPosition, tuple[object, ...]] = {}
 
     def at(self, place: HloPosition | None) -> tuple[object, ...] | None:
         """None where it is not known."""
         if place is None:
             return None
-        if place not in self._found:
-            self._found[place] = self._look(place)
+        pending = [place]
+        while pending:
+            choices = self._roots.choices(pending[-1])
+            unknown = [choice for choice in choices if choice not in self._found]
+            if unknown:
+                pending += unknown
+            else:
+                last = pending.pop()
+                self._found[last] = self._look(last, choices)
         return self._found[place]
 
-    def _look(self, place: HloPosition) -> tuple[object, ...]:
+    def _look(self, place: HloPosition, choices: Sequence[HloPosition]) -> tuple[object, ...]:
         part = self._roots.part(place)
         if part is None:
             # Whichever of several it is: by the classes they may be one.
-            several = {self.at(choice) for choice in self._roots.choices(place)}
-            return (several.pop() if len(several) == 1 else None) or (place,)
+            several = {self._found[choice] for choice in choices}
+            return several.pop() if len(several) == 1 else (place,)
         if place.computation not in self._classes:
             return (place,)
         return (place.computation, self._classes[place.computation][part])
@@ -162,10 +169,17 @@ class _Roots:
     def __init__(self, buffers: Buffers) -> None:
         self._buffers, self._module = buffers, buffers.module
         self._found: dict[tuple[str, ShapeIndex], HloPosition | None] = {}
+        self._choices: dict[HloPosition, tuple[HloPosition, ...]] = {}
 
     def add(self, name: str) -> None:
         """Notes the parts of a computation's root; its callees have been added."""
-        root = self._module.by_name[name].root
+        computation = self._module.by_name[name]
+        # In the order of the text, so that those before are known: of a choice among choices, and so on.
+        for i in computation.instructions:
+            if i.opcode in ("while", "conditional"):
+                for at in positions(i.shape):
+                    self.choices(HloPosition(name, i.name, at))
+        root = computation.root
         for at in positions(root.shape):
             if isinstance(shape_at(root.shape, at), ArrayShape | BufferShape):
                 self._found[name, at] = self.stands(HloPosition(name, root.name, at))
@@ -209,7 +223,11 @@ class _Roots:
     def choices(self, place: HloPosition) -> tuple[HloPosition, ...]:
         """The places of the same computation one of which holds the value of what a loop or a conditional gives, which
         one is not known; empty where these are not all, or it is neither."""
-        i = self._instruction(place)
+        if place not in self._choices:
+            self._choices[place] = self._chosen(place, self._instruction(place))
+        return self._choices[place]
+
+    def _chosen(self, place: HloPosition, i: Instruction) -> tuple[HloPosition, ...]:
         match i.opcode:
             case "conditional":
                 ways = [self._through(place, b, i.operands[k + 1 : k + 2]) for k, b in enumerate(branches(i))]
