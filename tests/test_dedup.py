@@ -293,3 +293,20 @@ def _negated(part: Part):  # type: ignore[no-untyped-def]
     from hloproof.logic.formula import Not
 
     return replace(part.obligation, conclusion=Not(part.obligation.conclusion))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kept"),
+    [
+        ("0, 1", "d0, 0", (0, 1)),
+        ("1, 0", "0, d0", (0, 1)),
+        ("d0, d0 + 1", "d0 * 2, d0", (0, 1)),
+        ("d0 + 1, d0 + 1", "1, d0", (0, 1)),
+        ("d0, d0 + 1", "d0 * 2, 1", (0,)),
+        ("d0 + 1, d0", "1, 0", (0,)),
+    ],
+)
+def test_elements_are_one_where_all_coordinates_are(one: str, other: str, kept: tuple[int, ...]) -> None:
+    read = "(d0){{rt0}} -> (rt0), domain: d0 in [0, 0], rt0 in [0, 5]\nruntime variables:\n"
+    read += "rt0: a; (d0) -> ({}), domain: d0 in [0, 0]"
+    assert deduplicate([parse_map(read.format(one)), parse_map(read.format(other))], containment=True).kept == kept

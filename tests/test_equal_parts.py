@@ -42,8 +42,9 @@ _IDENTITY: Final = f"ROOT t = {_PAIR} parameter(0)"
 _CHOOSE: Final = "conditional(k, {}, {}), true_computation=f, false_computation=g"
 
 
-def chosen(one: str, two: str) -> str:
-    return module(f"ROOT r = f32[4] {_CHOOSE.format(one, two)}", f=_SUM, g=_SUM)
+def chosen(one: str, two: str, second: str = "g") -> str:
+    choice = _CHOOSE.format(one, two).replace("computation=g", f"computation={second}")
+    return module(f"ROOT r = f32[4] {choice}", f=_SUM, g=_SUM)
 
 
 def handed_through(f: str, g: str, one: str = "xx", two: str = "xx") -> str:
@@ -130,6 +131,9 @@ CASES: Final = {
     "the other is given two": (chosen("xx", "xy"), "g", False),
     "the other way round": (chosen("xy", "xx"), "f", False),
     "the other way round, beside it": (chosen("xy", "xx"), "g", True),
+    "a branch named twice, given one value": (chosen("xx", "xx", "f"), "f", True),
+    "a branch named twice, given two values at one of its places": (chosen("xx", "xy", "f"), "f", False),
+    "at the other of its places": (chosen("xy", "xx", "f"), "f", False),
     "a call with one value": (called("x, x"), "f", True),
     "a call with two": (called("x, y"), "f", False),
     "two calls with one value each": (called("x, x", "y, y"), "f", True),
@@ -193,3 +197,12 @@ def test_choices_among_choices_are_followed_once(second: str, one: bool) -> None
         steps += [f"d{n + 1} = f32[4] conditional({given.format(f'd{n}', f'c{n}')}"] if second == "y" else []
     text = "\n ".join([*steps, f"ROOT r = f32[4] call(c400, {last}400), to_apply=f"])
     assert same(module(text, i="ROOT p = f32[4] parameter(0)", f=_PLUS), "f") is one
+
+
+@pytest.mark.parametrize(("given", "one"), [("xx", True), ("xy", False)])
+@pytest.mark.parametrize("calls", [3, 90, 120])
+def test_what_is_not_told_apart_in_time_is_not_taken_for_one(calls: int, given: str, one: bool) -> None:
+    """Each round tells parts apart one call deeper."""
+    inner = {f"f{n}": f"t = {_PAIR} parameter(0)\n ROOT r = f32[4] call(t), to_apply=f{n + 1}" for n in range(calls)}
+    functions = {f"f{calls}": _SUM, **dict(reversed(inner.items()))}
+    assert same(module(f"ROOT r = f32[4] call({given}), to_apply=f0", **functions), f"f{calls}") is one

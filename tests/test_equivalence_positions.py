@@ -174,3 +174,72 @@ def test_what_would_be_added_beside_the_tensor_is_owed_to_be_nothing(padding: st
     for left in beside:
         with pytest.raises(Denied):
             same(rules, left)
+
+
+def of_four(*lines: str) -> str:
+    """An entry over the four integers p, and their sum by `f`."""
+    return module("add", "s32", "0", *lines).replace("s32[12]", "s32[4]")
+
+
+ONE_MORE = (
+    "a = s32[] reduce(p, z), dimensions={0}, to_apply=f",
+    "s = s32[1] slice(p), slice={[1:2]}",
+    "t = s32[] reshape(s)",
+    "ROOT r = s32[] add(a, t)",
+)
+
+
+def added(*parts: str) -> tuple[str, ...]:
+    """The sum of p and of what stands beside its elements: `one` is the second element, alone or three times."""
+    return (
+        "s = s32[1] slice(p), slice={[1:2]}",
+        "one = s32[1] copy(s)",
+        "none = s32[1] constant({0})",
+        "t = s32[] reshape(s)",
+        "three = s32[3] broadcast(t), dimensions={}",
+        "two = s32[2] constant({0, 0})",
+        f"c = s32[4] concatenate({', '.join(parts)}), dimensions={{0}}",
+        "m = s32[4] add(p, c)",
+        "ROOT r = s32[] reduce(m, z), dimensions={0}, to_apply=f",
+    )
+
+
+WINDOWS = (
+    "w = s32[3] reduce-window(p, z), window={size=2}, to_apply=f",
+    "ROOT r = s32[] reduce(w, z), dimensions={0}, to_apply=f",
+)
+
+
+def with_middle(*middle: str) -> tuple[str, ...]:
+    return ("s = s32[3] slice(p), slice={[0:3]}", *middle, "ROOT r = s32[] reduce(c, z), dimensions={0}, to_apply=f")
+
+
+COUNTED: list[tuple[tuple[str, ...], tuple[str, ...], set[str]]] = [
+    (ONE_MORE, added("none", "one", "two"), {"proved", "unknown"}),
+    (ONE_MORE, added("none", "three"), {"refuted", "unknown"}),
+    (ONE_MORE, added("three", "none"), {"refuted", "unknown"}),
+    # Windows that overlap count the elements in the middle twice.
+    (
+        WINDOWS,
+        with_middle(
+            "t = s32[2] slice(p), slice={[1:3]}",
+            "u = s32[1] slice(p), slice={[3:4]}",
+            "c = s32[6] concatenate(s, t, u), dimensions={0}",
+        ),
+        {"proved", "unknown"},
+    ),
+    (
+        WINDOWS,
+        with_middle("t = s32[1] slice(p), slice={[1:2]}", "c = s32[4] concatenate(s, t), dimensions={0}"),
+        {"refuted", "unknown"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "verdicts"), COUNTED)
+def test_each_element_counts_as_often_as_it_is_added(
+    one: tuple[str, ...], other: tuple[str, ...], verdicts: set[str]
+) -> None:
+    before, after = of_four(*one), of_four(*other)
+    for pair in ((before, after), (after, before)):
+        assert decide(*map(parse_module, pair), "exact").verdict in verdicts

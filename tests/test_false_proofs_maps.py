@@ -787,6 +787,14 @@ def test_remainders_by_negative_numbers_are_read_in_both_ways(before: str, after
         assert "a remainder by a negative number" in str(found.reason)
 
 
+@pytest.mark.parametrize(("by", "verdict"), [("-3", "unknown"), ("3", "refuted")])
+def test_nor_are_those_that_tell_the_device(by: str, verdict: str) -> None:
+    """By the formula it is device 0, and XLA's evaluator says 3."""
+    told = "(d0) -> (d0), domain: d0 in [2, 2]\nreplica id:\n(d0) -> ({}), domain: d0 in [2, 2]"
+    before, after = (parse_map(told.format(e)) for e in (f"d0 mod {by} + 1", "d0 - 2"))
+    assert rewrite(before, after).verdict == verdict
+
+
 NEGATIVE_INSIDE = [
     # a divisor that one reading alone makes negative
     (
