@@ -240,6 +240,6 @@ COUNTED: list[tuple[tuple[str, ...], tuple[str, ...], set[str]]] = [
 def test_each_element_counts_as_often_as_it_is_added(
     one: tuple[str, ...], other: tuple[str, ...], verdicts: set[str]
 ) -> None:
-    before, after = of_four(*one), of_four(*other)
-    for pair in ((before, after), (after, before)):
-        assert decide(*map(parse_module, pair), "exact").verdict in verdicts
+    before, after = (parse_module(of_four(*lines)) for lines in (one, other))
+    for x, y in ((before, after), (after, before)):
+        assert decide(x, y, "exact").verdict in verdicts
