@@ -280,3 +280,15 @@ def test_recheck_takes_any_solver(tmp_path: Path) -> None:
     assert {r.detail for r in recheck(tmp_path, "echo unsat")} == {"unsat"}
     assert {r.state for r in recheck(tmp_path, "echo sat")} == {"not proved"}
     assert {r.state for r in recheck(tmp_path, "no-such-solver")} == {"not proved"}
+
+
+@pytest.mark.parametrize(("megabytes", "status"), [(1, 77), (None, 1)])
+def test_a_question_that_cannot_be_read_for_want_of_memory_is_starved(megabytes: int | None, status: int) -> None:
+    """To read one may import what it is made of, which ended with an error of the system's: "the worker died"."""
+    limit = f"resource.setrlimit(resource.RLIMIT_AS, ({megabytes} << 20,) * 2)" if megabytes else "pass"
+    program = (
+        "import resource\nfrom hloproof.processes import process\n\ndef fails(*pipes):\n"
+        f"    {limit}\n    raise OSError(12, 'Cannot allocate memory')\n\nprocess._work = fails\nprocess.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=False, stdin=subprocess.DEVNULL, capture_output=True)
+    assert done.returncode == status

@@ -261,6 +261,11 @@ def main() -> None:
         os._exit(_STARVED)
     except (BrokenPipeError, _CutShort):  # nobody hears the answer any more, or asks
         os._exit(0)
+    except Exception:
+        # What is asked may import what it is made of, which fails in other ways for want of memory.
+        if _is_starved():
+            os._exit(_STARVED)
+        raise
 
 
 def _work(source: IO[bytes], sink: IO[bytes]) -> None:
