@@ -386,6 +386,7 @@ w {
 """
 
 
+@pytest.mark.longer
 def test_the_modules_that_come_with_it_are_what_they_are_expected_to_be(capsys: pytest.CaptureFixture[str]) -> None:
     for folder in ("async", "refuted"):
         assert check(str(specs_folder() / folder), "--no-cache", "-q", capsys=capsys)[0] == 0, folder

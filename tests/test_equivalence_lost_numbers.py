@@ -385,7 +385,7 @@ def test_a_run_that_is_cut_off_keeps_nothing(monkeypatch: pytest.MonkeyPatch) ->
     assert where_constants_are_lost(parse_module(product("2", 4)), 5.0) == ""
 
 
-@pytest.mark.parametrize(("size", "seconds"), [(4, -1.0), (5_000_000, 5.0)])
+@pytest.mark.parametrize(("size", "seconds"), [(4, -1.0), (5_000_000, 1.0)])
 def test_without_a_run_it_is_not_known(size: int, seconds: float) -> None:
     for constant in ("1e-30", "2"):
         told = where_constants_are_lost(parse_module(product(constant, size)), seconds)
