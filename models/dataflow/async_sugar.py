@@ -9,7 +9,6 @@ start come first in sugar, as they are printed.)
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -17,7 +16,7 @@ from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import AsyncChains, link_of
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.hlo.attributes import Attributes, AttributeValue, ComputationRef, Quoted
-from hloproof.models.hlo.inference.infer import ShapeError, Signature, compatible, infer
+from hloproof.models.hlo.inference.infer import signatures_of, what_is_wrong
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.shape import Shape, TupleShape
 
@@ -42,7 +41,7 @@ def desugar(module: Module) -> Module:
     changed: dict[HloPosition, Instruction] = {}
     made: dict[str, list[Computation]] = {}
     taken = {c.name for c in module.computations}
-    signatures = {c.name: Signature(tuple(p.shape for p in c.parameters), c.root.shape) for c in module.computations}
+    signatures = signatures_of(module)
     for start, link in chains.links.items():
         if link.form != "sugared" or link.role != "start":
             continue
@@ -52,7 +51,8 @@ def desugar(module: Module) -> Module:
         else:
             name = _unique(f"{i.name}.async", taken)
             wrapped = _wrapped(chains, start, name)
-            if not _can_be(wrapped, signatures):
+            root, operands = wrapped.root, tuple(p.shape for p in wrapped.parameters)
+            if what_is_wrong(root.opcode, operands, root.attributes, root.shape, signatures):
                 continue
             taken.add(name)
             made.setdefault(start.computation, []).append(wrapped)
@@ -115,17 +115,6 @@ def _wrapped(chains: AsyncChains, start: HloPosition, name: str) -> Computation:
     thread = chains.thread(i)
     where = Attributes((("execution_thread", Quoted(thread)),)) if thread != "main" else Attributes()
     return Computation(name, (*parameters, root), root.name, where, i.position)
-
-
-def _can_be(wrapped: Computation, signatures: Mapping[str, Signature]) -> bool:
-    """The operation may be written, and has this result."""
-    root = wrapped.root
-    operands = tuple(p.shape for p in wrapped.parameters)
-    try:
-        given = infer(root.opcode, operands, root.attributes, root.shape, signatures)
-    except ShapeError:
-        return False
-    return given is None or compatible(root.shape, given)
 
 
 def _is_one_operation(computation: Computation) -> bool:

@@ -97,7 +97,7 @@ class _Values:
         """None where it is not known."""
         if place is None:
             return None
-        pending = [place]
+        pending = [] if place in self._found else [place]
         while pending:
             choices = self._roots.choices(pending[-1])
             unknown = [choice for choice in choices if choice not in self._found]

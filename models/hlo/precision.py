@@ -9,20 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hloproof.models.hlo.inference.infer import ShapeError, Signature, compatible, infer
+from hloproof.models.hlo.inference.infer import signatures_of, what_is_wrong
 from hloproof.models.hlo.module import Computation, Instruction, Module
 
 
 def mixed(module: Module) -> Iterator[tuple[Computation, Instruction]]:
     """The instructions whose operands, result or called computations differ in precision where the operation itself
     changes none, in the order of the text."""
-    signatures = {c.name: Signature(tuple(p.shape for p in c.parameters), c.root.shape) for c in module.computations}
+    signatures = signatures_of(module)
     for c in module.computations:
         for i in c.instructions:
-            try:
-                given = infer(i.opcode, c.operand_shapes(i), i.attributes, i.shape, signatures, exactly=True)
-            except ShapeError:
-                yield c, i
-                continue
-            if given is not None and not compatible(i.shape, given, exactly=True):
+            if what_is_wrong(i.opcode, c.operand_shapes(i), i.attributes, i.shape, signatures, exactly=True):
                 yield c, i

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Final
 
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.inference.infer import ShapeError, compatible, infer
+from hloproof.models.hlo.inference.infer import what_is_wrong
 from hloproof.models.hlo.module import Operation
 from hloproof.models.hlo.remembered import remembered
 from hloproof.models.hlo.shape import Shape, TupleShape, leaves
@@ -269,12 +269,8 @@ def all_reduce_start(base: Builder) -> Builder:
 def _that_can_be(op: Operation) -> Operation:
     """The same. Raises NotModelled where nothing like it can be started, or gives this: the reader leaves that to the
     claims about chains."""
-    try:
-        given = infer(op.opcode.removesuffix("-start"), op.operands, op.attributes, op.shape, {})
-    except ShapeError as error:
-        raise NotModelled(f"{op.opcode} of what cannot be: {error}") from error
-    if given is not None and not compatible(op.shape, given):
-        raise NotModelled(f"{op.opcode} that gives another shape than it starts")
+    if wrong := what_is_wrong(op.opcode.removesuffix("-start"), op.operands, op.attributes, op.shape, {}):
+        raise NotModelled(f"{op.opcode} of what cannot be: {wrong}")
     return op
 
 

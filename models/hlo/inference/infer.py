@@ -12,6 +12,7 @@ from typing import Final
 from hloproof.models.hlo.attributes import Attributes
 from hloproof.models.hlo.inference import collective, control, elementwise, gather_scatter, movement, window
 from hloproof.models.hlo.inference.common import Request, ShapeError, Signature, compatible
+from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.opcodes import Opcode, async_sugar, refusal, row_of
 from hloproof.models.hlo.shape import Shape
 
@@ -48,6 +49,28 @@ def infer(
     return rule(Request(opcode, operands, attributes, declared, signatures, exactly))
 
 
+def what_is_wrong(
+    opcode: str,
+    operands: tuple[Shape, ...],
+    attributes: Attributes,
+    declared: Shape,
+    signatures: Mapping[str, Signature],
+    exactly: bool = False,
+) -> str:
+    """Why an operation cannot be, or not with the shape that it is declared to have; empty where nothing tells."""
+    try:
+        given = infer(opcode, operands, attributes, declared, signatures, exactly)
+    except ShapeError as error:
+        return str(error)
+    agrees = given is None or compatible(declared, given, exactly)
+    return "" if agrees else f"{opcode} gives another shape than it is declared to"
+
+
+def signatures_of(module: Module) -> dict[str, Signature]:
+    """By name what each computation takes and gives."""
+    return {c.name: Signature(tuple(p.shape for p in c.parameters), c.root.shape) for c in module.computations}
+
+
 def _check_arity(row: Opcode, count: int) -> None:
     if row.fewest <= count and (row.most is None or count <= row.most):
         return
@@ -64,4 +87,4 @@ def has_rule(opcode: str) -> bool:
     return opcode in _RULES
 
 
-__all__ = ["ShapeError", "Signature", "compatible", "has_rule", "infer"]
+__all__ = ["ShapeError", "Signature", "compatible", "has_rule", "infer", "signatures_of", "what_is_wrong"]

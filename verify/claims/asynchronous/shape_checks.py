@@ -16,7 +16,7 @@ from hloproof.claims.asynchronous.judgement import (
 )
 from hloproof.models.dataflow.async_chain import RESULT_INDEX, Link
 from hloproof.models.dataflow.value_flow import HloPosition
-from hloproof.models.hlo.inference.infer import ShapeError, Signature, compatible, infer
+from hloproof.models.hlo.inference.infer import ShapeError, compatible, infer, signatures_of
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.shape import ArrayShape, Shape, TokenShape, TupleShape
 from hloproof.models.hlo.text.shapes import print_shape
@@ -159,8 +159,7 @@ def _not_what_sugar_gives(context: Context, done: HloPosition, link: Link) -> st
     chains, i = context.chains, context.chains.flow.instruction(done)
     if link.form != "sugared" or link.opcode == "call":
         return None
-    computations = chains.module.computations
-    signatures = {c.name: Signature(tuple(p.shape for p in c.parameters), c.root.shape) for c in computations}
+    signatures = signatures_of(chains.module)
     for before in sorted(chains.previous[done]):
         carried = None if before.index else _carried_operands(chains.flow.instruction(before).shape)
         for start in sorted(chains.starts[done]) if carried is not None else ():

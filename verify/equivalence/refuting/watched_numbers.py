@@ -49,7 +49,7 @@ class WatchedNumbers(Observed):
         # Inputs, which stand at no operation, are as they were chosen.
         of_constant = self.site != INPUTS and _is_float(element_type) and isfinite(value)
         if of_constant and (_is_too_large(element_type, found, value) or _is_small(element_type, found, value)):
-            self.lose(f"a constant is {_words(value)} and no number of {element_type}")
+            self._lose(f"a constant is {_words(value)} and no number of {element_type}")
         return found
 
     def function(self, opcode: str, operands: Sequence[str], result: str, attributes: Attributes) -> Function:
@@ -66,7 +66,7 @@ class WatchedNumbers(Observed):
             if not all(map(isfinite, given)):
                 self.blind.add(self.site)
             elif loses(given, found):
-                self.lose(f"{opcode} gives {_words(found)} of {', '.join(map(_words, given))}")
+                self._lose(f"{opcode} gives {_words(found)} of {', '.join(map(_words, given))}")
             return found
 
         return watched
@@ -101,14 +101,14 @@ class WatchedNumbers(Observed):
             self.blind.add(self.site)
         elif products:
             true = super().sum_of_products(_WIDE[result], left, right)
-            least = smallest_normal(PART.get(result, result))
+            least, _ = _PLAIN[result]
             # Of larger products a small sum is what they cancel to.
             small = max(products) < least and (not any(products) or _is_small(result, found, true))
             if _is_too_large(result, found, true) or small:
-                self.lose(f"a sum of products is {_words(found)}")
+                self._lose(f"a sum of products is {_words(found)}")
         return found
 
-    def lose(self, what: str) -> None:
+    def _lose(self, what: str) -> None:
         """Note that the operation which is running loses this."""
         self.lost.setdefault(self.site, what)
 
