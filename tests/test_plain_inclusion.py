@@ -40,3 +40,10 @@ CASES = [
 def test_the_second_statement(one: IndexingMap, other: IndexingMap, verdict: str) -> None:
     stated = plain_inclusion(one, [other])
     assert stated is not None and prove_one(stated).verdict == verdict
+
+
+def test_without_quantifiers_the_range_variables_are_the_same() -> None:
+    shorter = RANGE.replace("3]", "2]")
+    for one, other, verdict in ((RANGE, shorter, "refuted"), (shorter, RANGE, "proved"), (RANGE, RANGE, "proved")):
+        stated = plain_inclusion(parse_map(one), [parse_map(other)], quantified=False)
+        assert stated is not None and prove_one(stated).verdict == verdict

@@ -65,8 +65,8 @@ NAMES = (
         ("passes . --jobs 2 --no-cache", (0, 2)),
         ("serve", (0,)),
         ("fuzz maps --examples 2 --jobs 2", (0,)),
-        ("fuzz --cluster tcp://127.0.0.1:9 --examples 1", (2,)),
-        ("check m.hlo --cluster tcp://127.0.0.1:9", (2,)),
+        pytest.param("fuzz --cluster tcp://127.0.0.1:9 --examples 1", (2,), marks=pytest.mark.longer),
+        pytest.param("check m.hlo --cluster tcp://127.0.0.1:9", (2,), marks=pytest.mark.longer),
     ],
 )
 def test_modules_of_the_working_directory_are_not_imported(

@@ -51,6 +51,7 @@ def test_symbolic_digits_prove(left: Expr, right: Expr) -> None:
     symbolic_digits.find_counterexample(owed(eq(left, right)), z3)
 
 
+@pytest.mark.longer
 def test_where_one_encoding_alone_decides_there_are_no_two_engines() -> None:
     """Symbolic digits on Z3 and on SMT-LIB text are one way to encode, and products are a part of both."""
     outcome = prove(owed(eq(*TRUE[0])), Budget(z3_rlimit=2_000_000, seconds=5.0), cross=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -208,6 +209,7 @@ def test_what_runs_in_steps_is_followed_wherever_steps_are() -> None:
 ROOMS = Path(__file__).parents[1]
 
 
+@cache
 def literals() -> list[tuple[str, frozenset[str]]]:
     """The sets, tuples and lists of names that are written out, but for those of fuzzing, which shares no table."""
     out = []

@@ -185,7 +185,14 @@ SUMMED = f"rule r\n  A: [n]\n  when n >= 1, p >= 0\n  reduce({PADDED}, dims=[0],
 TWICE = f"rule r\n  A: [n]\n  when n >= 1, p >= 0\n  negate({PADDED}) => {PADDED.replace('(A', '(negate(A)')}"
 
 
-@pytest.mark.parametrize(("text", "name"), [(SUMMED, "multiples"), (SUMMED, "taken apart"), (TWICE, "taken apart")])
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        pytest.param(SUMMED, "multiples", marks=pytest.mark.longer),
+        pytest.param(SUMMED, "taken apart", marks=pytest.mark.longer),
+        (TWICE, "taken apart"),
+    ],
+)
 def test_where_holes_are_left_out_the_laws_are_said(text: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (rule,) = parse_tensor_rules(text)
     crossed = prove_rule(rule, how=How(cross=True))

@@ -114,6 +114,7 @@ def test_conditions_that_contradict_each_other_are_vacuous() -> None:
     assert found.verdict is Verdict.VACUOUS
 
 
+@pytest.mark.longer
 def test_conditions_that_no_sizes_are_known_to_meet_prove_nothing() -> None:
     body = "A: [n]\nwhen n >= 1, m >= 1, n * n == {} * m * m\nA => slice(A, start=[0], limit=[n])"
     assert check_tensor_rule(rule(body.format(2))).verdict is Verdict.UNKNOWN
@@ -701,6 +702,7 @@ def test_instances_of_proved_rules_are_proved_as_modules() -> None:
     assert tried > 40
 
 
+@pytest.mark.longer
 def test_no_planted_error_is_proved_that_a_run_tells_apart() -> None:
     rules = [r for r in RULES.values() if r.expect == "proved"]
     counts = Counter(told(p) for p in planted_errors(rules, 2, 24))

@@ -80,8 +80,11 @@ CHOICES: Final[tuple[Choice, ...]] = (
 def inputs_in_time(
     module: Module, devices: Devices, choice: Choice, seed: int, in_parts: bool, deadline: float
 ) -> list[NestedList]:
-    """As `given_inputs`, no more than can be filled until the deadline."""
-    most = min(MOST_ELEMENTS, int((deadline - monotonic()) * _FILLED_PER_SECOND))
+    """As `given_inputs`, no more than can be filled until the deadline; raises TooLong where it has passed."""
+    left = deadline - monotonic()
+    if left <= 0:
+        raise TooLong("the budget ran out before inputs were made")
+    most = min(MOST_ELEMENTS, int(left * _FILLED_PER_SECOND))
     return given_inputs(module, devices, choice, seed, in_parts, most, deadline)
 
 
