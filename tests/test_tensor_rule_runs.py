@@ -43,3 +43,49 @@ def test_a_dot_is_summed_in_fractions() -> None:
         )
     )
     assert run_exactly(module, [[0.1, 0.2]], 1, False) is True
+
+
+ROOT = ("x = f64[] parameter(0)", "a = f64[] sqrt(x)", "y = f64[] multiply(a, a)")
+POWER = ("x = f64[] parameter(0)", "a = f64[] log(x)", "y = f64[] exponential(a)")
+ONE = ("o = f64[] divide(y, x)", "ROOT r = f64[] log(o)")
+VECTORS = (
+    *("m = f64[] negate(x)", "v = f64[1] reshape(y)", "w = f64[1] reshape(m)", "e = f64[] constant(1)"),
+    *("s = f64[2] concatenate(v, w), dimensions={0}", "b = f64[2] broadcast(e), dimensions={}"),
+    "ROOT r = f64[] dot(s, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        ("ROOT r = f64[] remainder(y, x)",),
+        ("ROOT r = f64[] subtract(y, x)",),
+        ("ROOT r = f64[] subtract(x, y)",),
+        ONE,
+        VECTORS,
+    ],
+)
+@pytest.mark.parametrize("made", [ROOT, POWER])
+def test_what_is_nothing_but_the_rounding_of_60_digits_is_no_number(
+    made: tuple[str, ...], last: tuple[str, ...]
+) -> None:
+    """The machine has 0 for it, and the remainder of what falls short by it is the divisor itself."""
+    module = parse_module(entry(*made, *last))
+    with pytest.raises(OutsideTheRule):
+        run_exactly(module, [3.0 if made is POWER else 3.5], 1, False)
+    assert run_exactly(parse_module(entry("x = f64[] parameter(0)", "y = f64[] copy(x)", *last)), [3.5], 1, False) == 0
+
+
+@pytest.mark.parametrize("opcode", ["remainder", "subtract"])
+def test_what_is_more_than_rounding_is_a_number(opcode: str) -> None:
+    module = parse_module(entry(*ROOT, "z = f64[] constant(1.5)", f"ROOT r = f64[] {opcode}(y, z)"))
+    assert float(run_exactly(module, [3.5], 1, False)) == pytest.approx(0.5 if opcode == "remainder" else 2)
+
+
+def test_products_beyond_the_type_are_no_numbers_though_their_sum_is() -> None:
+    lines = ("x = f64[2] parameter(0)", "y = f64[2] negate(x)", "v = f64[4] concatenate(x, y), dimensions={0}")
+    square = "s = f64[4] concatenate(x, x), dimensions={0}"
+    dot = "ROOT r = f64[] dot(v, s), lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+    with pytest.raises(OutsideTheRule):
+        run_exactly(parse_module(entry(*lines, square, dot)), [[1e200, 2.0]], 1, False)
+    assert run_exactly(parse_module(entry(*lines, square, dot)), [[1e100, 1e100]], 1, False) == 0

@@ -56,12 +56,11 @@ class _Exact(Real):
         found = super().sum_of_products(result, left, right)
         if result in types.INTEGERS and found != sum(a * b for a, b in zip(left, right, strict=True)):
             raise OutsideTheRule("a sum beyond the element type")
-        if result in FLOATS:
-            products = [a * b for a, b in zip(left, right, strict=True)]
-            if all(map(isfinite, products)):
-                if _is_lost(found, products):
-                    raise OutsideTheRule("a sum that may be 0 but for rounding")
-                return sum(map(Fraction, products), Fraction(0))
+        if result in FLOATS and all(map(isfinite, (*left, *right))):
+            if not isfinite(found):
+                raise OutsideTheRule("a sum beyond the element type")
+            products = (Fraction(a) * Fraction(b) for a, b in zip(left, right, strict=True))
+            return _as_found(found, sum(products, Fraction(0)))
         return found
 
     def _of_floats(self, opcode: str, of_machine: Function) -> Function:
@@ -88,10 +87,20 @@ class _Exact(Real):
 def _exactly(opcode: str, found: float, numbers: Sequence[Any]) -> Element:
     """The number itself, or to 60 digits; of functions that nothing is known of what the machine has."""
     exact = _FRACTIONS.get(opcode) or _FUNCTIONS.get(opcode)
+    if exact is None:
+        return Fraction(found)
     try:
-        return Fraction(found) if exact is None else exact(*map(Fraction, numbers))
+        return _as_found(found, exact(*map(Fraction, numbers)))
     except (DecimalException, ZeroDivisionError, OverflowError):
         raise OutsideTheRule("a number beyond 60 digits") from None
+
+
+def _as_found(found: float, exact: Fraction) -> Fraction:
+    """The number to 60 digits, where the machine finds the same: if not, what is left of one of them is its rounding,
+    such as what a square of a root in 60 digits has beyond the number."""
+    if abs(exact - Fraction(found)) > _SAME * abs(exact):
+        raise OutsideTheRule("a number that is another but for rounding")
+    return exact
 
 
 def _nothing(numbers: Sequence[Any]) -> bool:
@@ -157,6 +166,9 @@ _FUNCTIONS: Final[dict[str, Callable[..., Fraction]]] = {
     "power": _power,
 }
 
+
+_SAME: Final = Fraction(1, 1_000_000)
+"""The part of a number by which the machine may miss it."""
 
 _LEAST: Final = 1e-12
 """A part of a sum that is less, by the whole, is lost in it."""
