@@ -13,12 +13,12 @@ from typing import Final
 from hloproof.elements import movement
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import ZERO, At, Lin, clamp, constant, variable
-from hloproof.equivalence.literals import literal_of
 from hloproof.equivalence.placing import placed
+from hloproof.equivalence.starts_without_sign import may_be_negative
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Term, value_form
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.gathered import require_slices
-from hloproof.models.interpreter.semantics.element_type import UNSIGNED, width
+from hloproof.models.interpreter.semantics.element_type import highest
 
 
 def start(node: Node, at: At, most: int) -> Lin:
@@ -43,24 +43,30 @@ def starts_of(starts: list[Node], rank: int) -> list[Node]:
     them, and for constants of which XLA reads one thing when it runs and another when it folds."""
     if len(starts) != rank or any(s.sizes for s in starts):
         raise NotModelled("starts given as one tensor")
-    if any(may_be_negative(s) for s in starts):
-        raise NotModelled("a constant start without a sign, which may be read as a negative one")
+    for s in starts:
+        require_one_reading(s)
     return starts
 
 
-def may_be_negative(start: Node) -> bool:
-    """Whether the start follows from constants, is of a type without a sign, and perhaps so large that its highest bit
-    is set: where XLA folds a dynamic-slice it takes such a start for a negative number."""
-    if start.type not in UNSIGNED or not start.static:
-        return False
-    held = literal_of(start.key, 1) if start.head == "constant" and isinstance(start.key, tuple) else None
-    return held is None or held[0] >> (width(start.type) - 1) != 0
+def require_one_reading(start: Node) -> None:
+    """Raises NotModelled for starts, or a tensor of them, which XLA takes for other ones where it folds."""
+    if may_be_negative(start):
+        raise NotModelled("a constant start without a sign, which may be read as a negative one")
+
+
+def require_room(start: Node, size: int, width: int) -> None:
+    """Raises NotModelled where the type of the start does not hold the last place of an update: XLA computes it in that
+    type, and writes elsewhere."""
+    if width <= size and size - width > int(highest(start.type)):
+        raise NotModelled(f"a start of {start.type} where updates may begin at {size - width}")
 
 
 def dynamic_update_slice(node: Node, at: At) -> Term:
     """The update where the index lies in it, from the clamped start on; the operand elsewhere."""
     operand, update, *starts = node.operands
     places = clamped(starts_of(starts, len(at)), operand.sizes, update.sizes)
+    for s, size, own in zip(starts, operand.sizes, update.sizes, strict=True):
+        require_room(s, size, own)
     return placed(movement.dynamic_update_slice(at, operand.sizes, update.sizes, places), node.operands)
 
 
@@ -69,6 +75,7 @@ def gather(node: Node, at: At) -> Term:
     operand, indices = node.operands
     a = node.attributes
     require_slices(a, node.sizes)
+    require_one_reading(indices)
     offset_dims, collapsed = a.integers("offset_dims"), a.integers("collapsed_slice_dims")
     batching = a.integers("operand_batching_dims")
     index_batching = a.integers("start_indices_batching_dims")
@@ -102,6 +109,7 @@ def scatter(node: Node, at: At, place: int) -> Term | None:
         return None
     operand, indices, updates = node.operands
     a = node.attributes
+    require_one_reading(indices)
     window_dims, inserted = a.integers("update_window_dims"), a.integers("inserted_window_dims")
     batching, index_batching = a.integers("input_batching_dims"), a.integers("scatter_indices_batching_dims")
     to_operand, vector = a.integers("scatter_dims_to_operand_dims"), a.integer("index_vector_dim", len(indices.sizes))
@@ -123,6 +131,8 @@ def scatter(node: Node, at: At, place: int) -> Term | None:
         elif d in batching:
             start = batch[others.index(index_batching[batching.index(d)])]
         width = updates.sizes[window[d]] if d in window else 1
+        if d in to_operand:
+            require_room(indices, size, width)
         target = start + of[window[d]] if d in window else start
         tests += [target - at[d], at[d] - target]
         if width > 1:
