@@ -301,3 +301,34 @@ def test_what_stands_at_a_place_that_is_looked_up_may_not_be_anything(index: str
 def test_one_element_that_is_read_at_two_places_is_one_value() -> None:
     """Each tile reads one element, wherever it lies."""
     assert "tile (enclosing, proved)" in analyzed(LOOKED_UP, tile=(2,))
+
+
+ROWS = "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"
+TWICE_GATHERED = """HloModule m
+f {
+  p = f32[100]{0} parameter(0)
+  i = s32[50]{0} parameter(1)
+  j = s32[8]{0} parameter(2)
+  k = s32[] parameter(3)
+  q = f32[60]{0} dynamic-slice(p, k), dynamic_slice_sizes={60}
+  g = f32[50]{0} gather(Q, i), ROWS
+  ROOT h = f32[8]{0} gather(g, j), ROWS
+}
+ENTRY e {
+  p = f32[100]{0} parameter(0)
+  i = s32[50]{0} parameter(1)
+  j = s32[8]{0} parameter(2)
+  k = s32[] parameter(3)
+  ROOT r = f32[8]{0} fusion(p, i, j, k), kind=kLoop, calls=f
+}"""
+
+
+@pytest.mark.parametrize("source", ["p", "q"])
+def test_what_is_read_by_what_is_read_moves_too(source: str) -> None:
+    """p[i[j[d0]]]: the element of i is another at each d0, though no dim says which; nor is a start beside it the value
+    by which it is read."""
+    text = TWICE_GATHERED.replace("gather(Q,", f"gather({source},").replace("ROWS", ROWS)
+    found = next(iter(analyze(parse_module(text), "r", None, parse_launch("threads=8", 32, 32))))
+    first = "\n".join(as_lines(found)).split("operand 1")[0]
+    assert "reads at most 8 of 100 elements" in first and "at most 8 sectors" in first
+    assert "a distance that depends on values read at run time (unknown)" in first and "(proved)" not in first

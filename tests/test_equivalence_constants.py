@@ -4,7 +4,7 @@ against XLA on CPUs."""
 from __future__ import annotations
 
 import pytest
-from red_pairs import entry, proved, unproved
+from red_pairs import entry, one, proved, unproved
 
 from hloproof.equivalence import decide
 from hloproof.models.hlo.parser import parse_module
@@ -385,3 +385,10 @@ def test_a_sort_of_constants_is_not_computed() -> None:
     made = entry(given, "ROOT r = f32[2] sort(c), dimensions={0}, is_stable=true, to_apply=less", before=LESS)
     unproved(made, constant("f32[2]", "{1, 3}"), "exact")
     proved(made, made, "exact")
+
+
+@pytest.mark.parametrize(("last", "sound"), [(3, True), (4, False)])
+def test_constants_are_counted_only_where_all_of_them_are(last: int, sound: bool) -> None:
+    made = one("s32[4]", f"i = s32[4] constant({{0, 1, 2, {last}}})", "ROOT r = s32[4] add(p, i)")
+    counted = one("s32[4]", "i = s32[4] iota(), iota_dimension=0", "ROOT r = s32[4] add(p, i)")
+    (proved if sound else unproved)(made, counted, "exact")

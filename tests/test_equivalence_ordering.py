@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from red_pairs import entry, proved, unproved
 
 from hloproof.equivalence import decide
 from hloproof.models.errors import NotModelled
@@ -343,3 +344,20 @@ def test_the_arguments_of_functions_that_a_comparator_applies_keep_their_names()
     assert run_module(parse_module(after), given) == given[1]
     assert decide(parse_module(before), parse_module(after)).verdict == "unknown"
     assert decide(parse_module(before), parse_module(before)).verdict == "proved"
+
+
+@pytest.mark.parametrize("direction", ["GT", "GE", "EQ", "NE"])
+def test_among_truth_values_an_order_is_not_another(direction: str) -> None:
+    """0 and -0 are one number, and two in a total order."""
+
+    def made(more: str, turned: bool) -> str:
+        return entry(
+            "x = f32[] parameter(0)",
+            "y = f32[] parameter(1)",
+            "p = pred[] parameter(2)",
+            f"a = pred[] compare(x, y), direction={direction}{more}",
+            f"ROOT r = pred[] and({'p, a' if turned else 'a, p'})",
+        )
+
+    unproved(made(TOTAL, False), made("", True), "exact")
+    proved(made(TOTAL, False), made(TOTAL, True), "exact")

@@ -295,3 +295,16 @@ SOUND = {
 @pytest.mark.parametrize(("before", "after", "tier"), SOUND.values(), ids=SOUND)
 def test_a_pair_beside_them_is_proved(before: str, after: str, tier: str) -> None:
     proved(before, after, tier)
+
+
+@pytest.mark.parametrize(
+    "call", ["acos(q)", "asin(q)", "acosh(q)", "atanh(q)", "tan(q)", 'custom-call(q), custom_call_target="c"']
+)
+def test_what_may_have_no_value_is_not_taken_away(call: str) -> None:
+    given = ("p = f32[4] parameter(0)", "q = f32[4] parameter(1)")
+
+    def made(of: str) -> str:
+        return entry(*given, f"a = f32[4] {of}", "s = f32[4] add(p, a)", "ROOT r = f32[4] subtract(s, a)")
+
+    unproved(entry(*given, "ROOT r = f32[4] copy(p)"), made(call), "real")
+    proved(entry(*given, "ROOT r = f32[4] copy(p)"), made("sine(q)"), "real")

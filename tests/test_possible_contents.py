@@ -196,3 +196,14 @@ def test_a_start_that_is_cut_to_what_the_operation_never_reads(
         f"    runtime variables:\n    rt0: operand(1); (d0) -> (), {row}",
     )
     assert found.verdict == verdict
+
+
+def test_what_says_where_may_be_cut_in_two_ways_that_have_nothing_in_common() -> None:
+    """One number read for both places, cut to 1 for the first and to 5 for the second: two elements."""
+
+    def by(low: int, high: int) -> str:
+        return f"a; (d0){{q}} -> (q), {ROW}, q in [{low}, {high}]; reading {{q = b; (d0) -> (d0), {ROW}}}"
+
+    m = parse_map(read(by(0, 1), by(5, 7), DIVIDED, POSITIVE))
+    with pytest.raises(UndefinedMap, match="division by zero possible: rt0 is 0 at "):
+        rewrite(m, m)

@@ -609,3 +609,18 @@ def test_functions_of_complex_numbers_are_what_they_are_defined_as(
     before, after = (parse_module(entry(given, *lines)) for lines in (one, other))
     assert compare(before, after).verdict != "refuted"
     assert compare(after, before).verdict != "refuted"
+
+
+def test_bitcasts_of_other_layouts_are_other_values() -> None:
+    """The second module lays its elements out anew, and gives the same ones at the same places."""
+    p = "p = s32[3,4]{1,0} parameter(0)"
+    moved = [
+        *(p, "c = s32[3,4]{0,1} copy(p)", "b = s32[4,3]{0,1} bitcast(c)", "f = s32[12]{0} bitcast(b)"),
+        *("g = s32[4,3]{1,0} bitcast(f)", "three = s32[] constant(3)", "others = s32[] constant(-4)"),
+        *("t = s32[4,3]{1,0} broadcast(three), dimensions={}", "o = s32[4,3]{1,0} broadcast(others), dimensions={}"),
+        *("m = s32[4,3]{1,0} and(g, t)", "n = s32[4,3]{1,0} and(g, o)", "r = s32[4,3]{1,0} or(m, n)"),
+    ]
+    plain = module(p, "b = s32[4,3]{0,1} bitcast(p)")
+    assert not isinstance(refute(parse_module(plain), parse_module(module(*moved)), 5), Refutation)
+    wrong = module(*(line.replace("constant(3)", "constant(1)") for line in moved))
+    assert isinstance(refute(parse_module(plain), parse_module(wrong), 5), Refutation)

@@ -10,6 +10,7 @@ import hloproof
 from hloproof.claims.maps.dedup import deduplicate
 from hloproof.claims.maps.defined import UndefinedMap
 from hloproof.claims.maps.rewrite import rewrite
+from hloproof.claims.statements.one_value import values_that_meet
 from hloproof.models.errors import InputError
 from hloproof.models.expressions.expr import Var
 from hloproof.models.maps.text import parse_map, print_map
@@ -270,3 +271,9 @@ def test_the_own_place_is_one_that_there_is() -> None:
     ]
     swapped = "p = s32[2] parameter(0)\nROOT r = s32[2] collective-permute(p), source_target_pairs={{0,1},{1,0}}"
     assert checked(swapped, *claims, header="HloModule m, replica_count=2").verdict.value == "proved"
+
+
+@pytest.mark.parametrize("which", ["of nobody", "of two providers", "of more coordinates", "on another device"])
+def test_of_values_that_never_meet_nothing_is_said(which: str) -> None:
+    assert values_that_meet(parse_map(TWO[which])) == ()
+    assert len(values_that_meet(parse_map(ONE[0]))) == 1
