@@ -48,8 +48,6 @@ MADE: Final = {
     ),
     "chosen": (N, "i = u8[] select(b, n, p)"),
     "the larger": (N, "i = u8[] maximum(n, p)"),
-    "the less of it and another": (N, "i = u8[] minimum(n, p)"),
-    "the bits that it has too": (N, "i = u8[] and(n, p)"),
     "counted": (N, "t = u8[] constant(1)", "i = u8[] add(n, t)"),
     "a multiple": (N, "t = u8[] constant(1)", "i = u8[] multiply(n, t)"),
     "turned into it": ("n = s32[] constant({})", "i = u8[] convert(n)"),
@@ -59,9 +57,15 @@ MADE: Final = {
         "s = u8[1] slice(d), slice={{[3:4]}}",
         "i = u8[] reshape(s)",
     ),
-    "a remainder by one more": ("n = u8[] constant({})", "t = u8[] remainder(p, n)", "i = u8[] copy(t)"),
 }
-LESS = "less { l = u8[] parameter(0)\n m = u8[] parameter(1)\n ROOT o = pred[] compare(l, m), direction=LT\n}\n"
+TURNS = (
+    "ends {\n t = (s32[], u8[], u8[]) parameter(0)\n k = s32[] get-tuple-element(t), index=0\n n = s32[] constant(3)\n"
+    " ROOT o = pred[] compare(k, n), direction=LT\n}\n"
+    "turns {\n t = (s32[], u8[], u8[]) parameter(0)\n k = s32[] get-tuple-element(t), index=0\n"
+    " a = u8[] get-tuple-element(t), index=1\n p = u8[] get-tuple-element(t), index=2\n n = s32[] constant(1)\n"
+    " j = s32[] add(k, n)\n b = u8[] add(a, p)\n ROOT r = (s32[], u8[], u8[]) tuple(j, b, p)\n}\n"
+)
+LESS = TURNS + "less { l = u8[] parameter(0)\n m = u8[] parameter(1)\n ROOT o = pred[] compare(l, m), direction=LT\n}\n"
 
 
 def index(*lines: str, kind: str = "u8[]") -> bool:
@@ -77,19 +81,35 @@ def test_what_may_become_a_large_constant_is_found(lines: tuple[str, ...]) -> No
     assert not index(*(line.format(SMALL) for line in lines))
 
 
+NOTHING = {
+    "a multiple by nothing": ("t = u8[] constant(0)", "m = u8[] multiply(t, p)"),
+    "the bits of nothing": ("t = u8[] constant(0)", "m = u8[] and(p, t)"),
+    "the least": ("t = u8[] constant(0)", "m = u8[] minimum(p, t)"),
+    "its difference from itself": ("m = u8[] subtract(p, p)",),
+    "bits that it has apart from itself": ("m = u8[] xor(p, p)",),
+    "its remainder by itself": ("m = u8[] remainder(p, p)",),
+    "a remainder by one": ("t = u8[] constant(1)", "m = u8[] remainder(p, t)"),
+    "moved out": ("t = u8[] constant(8)", "m = u8[] shift-left(p, t)"),
+    "moved out at the other end": ("t = u8[] constant(8)", "m = u8[] shift-right-logical(p, t)"),
+}
+
+
+@pytest.mark.parametrize("lines", NOTHING.values(), ids=NOTHING)
+def test_what_is_nothing_whatever_is_given_leaves_a_constant(lines: tuple[str, ...]) -> None:
+    assert index(*lines, "n = u8[] constant(200)", "i = u8[] add(m, n)")
+    assert not index(*lines, "n = u8[] constant(100)", "i = u8[] add(m, n)")
+
+
 NEVER = {
     "given": ("i = u8[] copy(p)",),
     "one of those given": ("d = u8[1] dynamic-slice(v, k), dynamic_slice_sizes={1}", TO_ONE),
     "divided": ("t = u8[] constant(2)", "i = u8[] divide(p, t)"),
     "counted": ("c = u8[4] iota(), iota_dimension=0", "d = u8[1] dynamic-slice(c, k), dynamic_slice_sizes={1}", TO_ONE),
     "a remainder": ("t = u8[] constant(128)", "i = u8[] remainder(p, t)"),
-    "a comparison": ("i = u8[] convert(b)",),
-}
-ALWAYS = {
-    "a given one that cancels": (
-        "n = u8[] constant(9)", "t = u8[] constant(0)", "m = u8[] multiply(p, t)", "i = u8[] add(m, n)",
-    ),
     "divided by one": ("t = u8[] constant(1)", "i = u8[] divide(p, t)"),
+    "divided by nothing": ("t = u8[] constant(0)", "i = u8[] remainder(p, t)"),
+    "divided by what is given": ("i = u8[] remainder(p, p)",),
+    "a difference": ("t = u8[] constant(1)", "i = u8[] subtract(t, p)"),
     "divided by one of several": (
         "c = u8[4] constant({1, 2, 3, 4})",
         "y = u8[4] divide(v, c)",
@@ -97,19 +117,30 @@ ALWAYS = {
         TO_ONE,
     ),
     "a remainder with a sign": ("t = s32[] constant(5)", "m = s32[] remainder(k, t)", "i = u8[] convert(m)"),
-    "chosen, or a difference": (
-        "n = u8[] constant(100)",
-        "m = u8[] subtract(n, p)",
-        "i = u8[] select(b, n, m)",
+    "chosen, or a difference": ("n = u8[] constant(100)", "m = u8[] subtract(n, p)", "i = u8[] select(b, n, m)"),
+    "the less of it and another": ("n = u8[] constant(200)", "i = u8[] minimum(n, p)"),
+    "in a loop": (
+        "n = u8[] constant(200)",
+        "t = (s32[], u8[], u8[]) tuple(z, p, n)",
+        "l = (s32[], u8[], u8[]) while(t), condition=ends, body=turns",
+        "i = u8[] get-tuple-element(l), index=1",
     ),
+    "a comparison": ("i = u8[] convert(b)",),
+}
+ALWAYS = {
     "no number": ("n = f32[] constant(nan)", "i = u8[] convert(n)"),
-    "divided by nothing": ("t = u8[] constant(0)", "i = u8[] remainder(p, t)"),
-    "divided by what is given": ("i = u8[] remainder(p, p)",),
-    "a difference": ("t = u8[] constant(1)", "i = u8[] subtract(t, p)"),
     "a negative one": ("n = s32[] constant(-1)", "i = u8[] convert(n)"),
     "the less of two, one of them negative": (
         "n = s32[] constant(-1)", "t = s32[] constant(5)", "m = s32[] minimum(n, t)", "i = u8[] convert(m)",
     ),
+    "all bits": ("t = u8[] constant(255)", "i = u8[] or(p, t)"),
+    "divided by itself": ("n = u8[] constant(200)", "m = u8[] divide(p, p)", "i = u8[] multiply(m, n)"),
+    "nothing in each of many": (
+        "c = u8[] constant(0)", "s = u8[4] broadcast(c), dimensions={}", "m = u8[4] multiply(v, s)",
+        "n = u8[] constant(200)", "g = u8[4] broadcast(n), dimensions={}", "y = u8[4] add(m, g)",
+        "d = u8[1] slice(y), slice={[0:1]}", TO_ONE,
+    ),
+    "a difference of constants": ("n = u8[] constant(1)", "t = u8[] constant(3)", "i = u8[] subtract(n, t)"),
     "too large for its type": ("n = u8[] constant(100)", "t = u8[] constant(3)", "i = u8[] multiply(n, t)"),
     "too many counted": ("c = u8[200] iota(), iota_dimension=0", "d = u8[1] slice(c), slice={[199:200]}", TO_ONE),
     "a float": ("n = f32[] constant(200)", "i = u8[] convert(n)"),
@@ -143,7 +174,7 @@ def test_what_is_made_of_much_is_not_followed() -> None:
         return ("i0 = u64[] constant(0)", *(f"i{n + 1} = u64[] add(i{n}, i{n})" for n in range(count)))
 
     assert not index(*sums(20), "i = u64[] copy(i20)", kind="u64[]")
-    assert index(*sums(300), "i = u64[] copy(i300)", kind="u64[]")
+    assert index(*sums(1100), "i = u64[] copy(i1100)", kind="u64[]")
 
 
 def test_a_sign_says_which_it_is() -> None:

@@ -1,8 +1,8 @@
 """Starts and indices without a sign that may come to be constants whose highest bit is set.
 
 Where XLA finds that such a start is a constant it takes it for a negative number, and when it runs it does not: 200 of
-eight bits is before the array, or far inside of it. Which of them become constants depends on what is simplified; so of
-each start it is asked how large a constant it could become at most. Trusted.
+eight bits is before the array, or far inside of it. So of each start it is asked how large a constant it could become.
+What is computed of what is given is none, unless the operation gives the same whatever that is. Trusted.
 """
 
 from __future__ import annotations
@@ -16,18 +16,15 @@ from hloproof.models.interpreter.semantics.element_type import INTEGERS, UNSIGNE
 
 _GIVEN: Final = -1
 """Of what is given from outside, and so is never a constant."""
-_LOOKED_AT: Final = 200
+_LOOKED_AT: Final = 1000
 """What is made of more is not followed."""
 _HANDED_ON: Final = frozenset(
-    "broadcast bitcast clamp concatenate convert copy dynamic-slice dynamic-update-slice gather maximum "
+    "broadcast clamp concatenate convert copy dynamic-slice dynamic-update-slice gather maximum "
     "optimization-barrier output pad reshape reverse select slice sort transpose".split()
 )
 """Operations whose elements are elements of their operands."""
 _VALUES: Final = {"dynamic-slice": 1, "dynamic-update-slice": 2, "gather": 1}
 """How many of their operands come before those that say where."""
-_FROM_OUTSIDE: Final = frozenset(
-    {"custom-call", "free", "infeed", "parameter", "recv-done", "rng", "rng-bit-generator"}
-)
 
 
 def may_be_negative(start: Node) -> bool:
@@ -49,7 +46,7 @@ def _largest(root: Node) -> int | None:
             return None
         node = stack[-1]
         waiting = [o for o in node.operands if o not in known]
-        if waiting and node.head not in _FROM_OUTSIDE:
+        if waiting:
             stack += waiting
             continue
         stack.pop()
@@ -67,26 +64,41 @@ def _largest_of(node: Node, held: list[int | None]) -> int | None:
         return _largest_written(node)
     if node.type == "pred":
         return 1
-    if node.head in _FROM_OUTSIDE:
-        return None if node.operands and node.of_constants else _GIVEN
-    if node.head in _HANDED_ON:
-        if node.head == "bitcast" and node.operands[0].type != node.type:
-            return None
+    same = _whatever_is_given(node)
+    if same is not None:
+        return same
+    if node.head in _HANDED_ON or (node.head == "bitcast" and node.operands[0].type == node.type):
         values = held[: _VALUES.get(node.head)]
         of = [h for h in values if h is not None]
         return max(of) if of and len(of) == len(values) else None
-    bounded = [h for h in held if h is not None and h >= 0]
+    if _GIVEN in held or (not node.operands and not node.of_constants):
+        return _GIVEN
+    bounded = [h for h in held if h is not None]
     match node.head:
         case "iota":
             return max((*node.sizes, 1)) - 1
         case "add" | "multiply" if len(bounded) == len(held):
             return sum(bounded) if node.head == "add" else prod(bounded)
-        case "and" | "minimum" if node.type in UNSIGNED:
-            return min(bounded, default=None)
-        case "divide" | "remainder" if node.type in UNSIGNED:
-            divisor = _one_number(node.operands[1])
-            if divisor:
-                return divisor - 1 if node.head == "remainder" else highest(node.type) // divisor
+    return None
+
+
+def _whatever_is_given(node: Node) -> int | None:
+    """The number that an operation gives whatever one of its operands is."""
+    if len(node.operands) != 2 or node.type not in INTEGERS:
+        return None
+    one, other = node.operands
+    numbers = {_one_number(one), _one_number(other)}
+    match node.head:
+        case "and" | "minimum" | "multiply" if 0 in numbers and (node.head != "minimum" or node.type in UNSIGNED):
+            return 0
+        case "or" if highest(node.type) in numbers and node.type in UNSIGNED:
+            return int(highest(node.type))
+        case "divide" | "remainder" | "subtract" | "xor" if one is other:
+            return int(node.head == "divide")
+        case "remainder" if _one_number(other) == 1:
+            return 0
+        case "shift-left" | "shift-right-logical" if (_one_number(other) or 0) >= width(node.type):
+            return 0
     return None
 
 
