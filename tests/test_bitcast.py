@@ -374,3 +374,9 @@ ENTRY e {
 )
 def test_an_empty_array_shares_bits_with_nothing(source: str, target: str) -> None:
     assert not relation(same_bits_map(array(source), array(target)))
+
+
+def test_what_lies_behind_the_end_of_the_other_array_meets_nothing() -> None:
+    """Rows of three in tiles of four: the last element lies at 6, and the other array has six."""
+    pairs = relation(same_bits_map(array("f32[2,3]{1,0:T(2,4)}"), array("f32[6]{0}")))
+    assert {(*a, *b) for a, b in pairs} == {(0, 0, 0), (0, 1, 1), (0, 2, 2), (1, 0, 4), (1, 1, 5)}

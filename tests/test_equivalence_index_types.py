@@ -140,6 +140,18 @@ ALWAYS = {
         "n = u8[] constant(200)", "g = u8[4] broadcast(n), dimensions={}", "y = u8[4] add(m, g)",
         "d = u8[1] slice(y), slice={[0:1]}", TO_ONE,
     ),
+    "chosen, or a difference of constants": (
+        "n = u8[] constant(1)",
+        "t = u8[] constant(3)",
+        "m = u8[] subtract(n, t)",
+        "i = u8[] select(b, n, m)",
+    ),
+    "a sum with a difference of constants": (
+        "n = u8[] constant(1)",
+        "t = u8[] constant(3)",
+        "m = u8[] subtract(n, t)",
+        "i = u8[] add(n, m)",
+    ),
     "a difference of constants": ("n = u8[] constant(1)", "t = u8[] constant(3)", "i = u8[] subtract(n, t)"),
     "too large for its type": ("n = u8[] constant(100)", "t = u8[] constant(3)", "i = u8[] multiply(n, t)"),
     "too many counted": ("c = u8[200] iota(), iota_dimension=0", "d = u8[1] slice(c), slice={[199:200]}", TO_ONE),

@@ -8,12 +8,16 @@ from typing import Final
 
 import pytest
 from memory_cases import CHAIN, CHAIN_PLAN, LOOP, LOOP_PLAN
+from red_pairs import entry
 
 from hloproof.memory.judge import judge
+from hloproof.memory.plan import laid_out_alike
 from hloproof.models.hlo.opcodes import MODULE_ATTRIBUTES
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.text.shapes import parse_shape
 from hloproof.models.memory.assignment import Allocation, BufferAssignment, Slice, parse_assignment
+from hloproof.models.memory.liveness import Liveness
+from hloproof.models.memory.values import HloValues
 from hloproof.results.verdict import Verdict
 
 _ODD: Final = parse_shape("f32[3,5]{1,0}")
@@ -114,3 +118,39 @@ def test_numbers_of_allocations_may_be_any(field: str) -> None:
         for a in before.allocations
     )
     assert _verdicts("chain", BufferAssignment(other)) == {Verdict.PROVED}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("f32[1,4]{1,0}", "f32[1,4]{0,1}", True),
+        ("f32[2,4]{1,0}", "f32[2,4]{0,1}", False),
+        ("f32[1,4]{1,0:T(2,4)}", "f32[1,4]{0,1:T(2,4)}", False),
+        ("f32[1,4]{1,0:T(2,4)}", "f32[1,4]{1,0:T(2,4)}", True),
+        ("f32[1,4]{1,0}", "s32[1,4]{1,0}", False),
+    ],
+)
+def test_a_size_of_one_lies_anywhere_but_in_tiles(one: str, other: str, alike: bool) -> None:
+    assert laid_out_alike(parse_shape(one), parse_shape(other)) is alike
+
+
+@pytest.mark.parametrize(
+    ("said", "alone"),
+    [
+        ('{"is_sync":true}', True),
+        ('{"is_sync":false}', False),
+        ("{}", False),
+        ('{"collective_backend_config":{"is_sync":true}}', True),
+        ('{"is_sync":true,"collective_backend_config":{"is_sync":false}}', False),
+        ('{"is_sync":false,"collective_backend_config":{"is_sync":true}}', False),
+    ],
+)
+def test_a_start_does_all_the_work_where_nobody_denies_it(said: str, alone: bool) -> None:
+    lines = (
+        "p = f32[4]{0} parameter(0)",
+        "s = (f32[4]{0}, f32[8]{0}) all-gather-start(p), replica_groups={{0,1}}, dimensions={0}, backend_config="
+        + said,
+        "ROOT r = f32[8]{0} all-gather-done(s)",
+    )
+    module = parse_module(entry(*lines))
+    assert Liveness(module, HloValues(module)).synchronous("s") is alone
