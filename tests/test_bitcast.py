@@ -380,3 +380,11 @@ def test_what_lies_behind_the_end_of_the_other_array_meets_nothing() -> None:
     """Rows of three in tiles of four: the last element lies at 6, and the other array has six."""
     pairs = relation(same_bits_map(array("f32[2,3]{1,0:T(2,4)}"), array("f32[6]{0}")))
     assert {(*a, *b) for a, b in pairs} == {(0, 0, 0), (0, 1, 1), (0, 2, 2), (1, 0, 4), (1, 1, 5)}
+
+
+@pytest.mark.parametrize("more", ["T(2,4)", "L(1024)", "SC(0:1)"])
+def test_only_what_lies_densely_is_taken_apart(more: str) -> None:
+    plain = "f32[3,5]{1,0}"
+    assert is_decomposable(array(plain), array("f32[15]{0}"))
+    assert not is_decomposable(array(plain.replace("0}", f"0:{more}}}")), array("f32[15]{0}"))
+    assert not is_decomposable(array("f32[15]{0}"), array(plain.replace("0}", f"0:{more}}}")))
