@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from red_pairs import entry, proved, unproved
 
 from hloproof.equivalence import decide
 from hloproof.models.hlo.parser import parse_module
@@ -164,3 +165,16 @@ def entry_of(by: str, values: str) -> str:
 
 def found(before: str, after: str) -> Verdict:
     return decide(parse_module(before), parse_module(after), "exact").verdict
+
+
+@pytest.mark.parametrize(("which", "value"), [(0, 3), (1, 5)])
+def test_a_fold_of_nothing_gives_what_each_part_begins_with(which: int, value: int) -> None:
+    two = (
+        "two { a = s32[] parameter(0)\n b = s32[] parameter(1)\n c = s32[] parameter(2)\n d = s32[] parameter(3)\n"
+        " e = s32[] add(a, c)\n f = s32[] multiply(b, d)\n ROOT t = (s32[], s32[]) tuple(e, f)\n}\n"
+    )
+    given = ("x = s32[0] parameter(0)", "y = s32[0] parameter(1)", "a = s32[] constant(3)", "b = s32[] constant(5)")
+    folded = "t = (s32[], s32[]) reduce(x, y, a, b), dimensions={0}, to_apply=two"
+    before = entry(*given, folded, f"ROOT r = s32[] get-tuple-element(t), index={which}", before=two)
+    proved(before, entry(*given, f"ROOT r = s32[] constant({value})"), "exact")
+    unproved(before, entry(*given, f"ROOT r = s32[] constant({8 - value})"), "exact")

@@ -581,3 +581,26 @@ def test_effects_of_functions_that_are_applied_are_not_modelled(body: str) -> No
     for after in (once, twice):
         found = decide(parse_module(twice), parse_module(after), "exact", 5.0)
         assert found.verdict.value == "unknown" and "effects inside f" in found.reason
+
+
+IN_FLIGHT = (
+    'wa { x = f32[4] parameter(0)\n ROOT c = f32[4] custom-call(x), custom_call_target="A", '
+    "custom_call_has_side_effect=true\n}\nwn { x = f32[4] parameter(0)\n ROOT c = f32[4] negate(x)\n}\n"
+)
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_start_without_effects_does_not_end_the_flight_of_another(waits: bool) -> None:
+    x, n = "x = f32[4] parameter(0)", "n = f32[4] negate(x)"
+    a = 'a = f32[4] custom-call(x), custom_call_target="A", custom_call_has_side_effect=true'
+    b = 'b = f32[4] custom-call(x), custom_call_target="B", custom_call_has_side_effect=true'
+    before = entry(x, a, f"{b}, control-predecessors={{a}}", n, "ROOT r = (f32[4], f32[4], f32[4]) tuple(a, b, n)")
+    done, last = "da = f32[4] async-done(sa)", "ROOT r = (f32[4], f32[4], f32[4]) tuple(da, b, dn)"
+    starts = (
+        "sa = ((f32[4]), f32[4], u32[]) async-start(x), calls=wa",
+        "sn = ((f32[4]), f32[4], u32[]) async-start(x), calls=wn",
+    )
+    between = (done, f"{b}, control-predecessors={{da}}") if waits else (b, done)
+    after = entry(x, *starts, *between, "dn = f32[4] async-done(sn)", last, before=IN_FLIGHT)
+    after = after.replace("HloModule m", "HloModule m, is_scheduled=true")
+    (proved if waits else unproved)(before, after, "exact")

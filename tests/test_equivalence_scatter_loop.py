@@ -287,3 +287,45 @@ PREDICATES = [
 @pytest.mark.parametrize(("before", "after", "equal"), PREDICATES)
 def test_predicates_as_functions_of_atoms(before: str, after: str, equal: bool) -> None:
     assert verdict(before, after) == ("proved" if equal else "unknown")
+
+
+def test_two_updates_may_meet() -> None:
+    """Which of two is the last is left open, and a loop has it."""
+
+    def of_two(text: str) -> str:
+        return text.replace("s32[3,2]", "s32[2,2]")
+
+    after = parse_module(of_two(loop("last", turns=2)))
+    assert decide(parse_module(of_two(scatter("last"))), after).verdict == "proved"
+    assert decide(after, parse_module(of_two(scatter("last")))).verdict == "unknown"
+
+
+BATCHED = {
+    "gather": "ROOT r = s32[3,3] gather(x, i), offset_dims={{}}, collapsed_slice_dims={{1}}, start_index_map={{1}}, "
+    "operand_batching_dims={{0}}, start_indices_batching_dims={{{}}}, index_vector_dim=0, slice_sizes={{1,1}}",
+    "scatter": "ROOT r = s32[3,5] scatter(x, i, u), update_window_dims={{}}, inserted_window_dims={{1}}, "
+    "scatter_dims_to_operand_dims={{1}}, input_batching_dims={{0}}, scatter_indices_batching_dims={{{}}}, "
+    "index_vector_dim=0, to_apply=add",
+}
+
+
+@pytest.mark.parametrize("last", BATCHED.values(), ids=BATCHED)
+def test_batches_are_counted_behind_the_index_vector(last: str) -> None:
+    """The index vector comes first, and both dimensions behind it may be the batch."""
+
+    def made(batch: int, turned: bool = False) -> str:
+        turn = f"{{0,{'2,1' if turned else '1,2'}}}"
+        return (
+            f"HloModule m\n\n{COMBINERS}\nENTRY e {{\n  x = s32[3,5] parameter(0)\n  g = s32[1,3,3] parameter(1)\n"
+            f"  w = s32[3,3] parameter(2)\n  i = s32[1,3,3] transpose(g), dimensions={turn}\n"
+            f"  u = s32[3,3] transpose(w), dimensions={'{1,0}' if turned else '{0,1}'}\n  {last.format(batch)}\n}}\n"
+        )
+
+    one, other = parse_module(made(1)), parse_module(made(2))
+    assert decide(one, other).verdict == "unknown"
+    if "scatter(" in last:
+        assert decide(one, parse_module(made(2, turned=True))).verdict == "proved"
+    else:
+        turned = made(2, turned=True).replace("ROOT r", "g2").removesuffix("\n}\n")
+        turned += "\n  ROOT r = s32[3,3] transpose(g2), dimensions={1,0}\n}\n"
+        assert decide(one, parse_module(turned)).verdict == "proved"

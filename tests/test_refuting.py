@@ -624,3 +624,17 @@ def test_bitcasts_of_other_layouts_are_other_values() -> None:
     assert not isinstance(refute(parse_module(plain), parse_module(module(*moved)), 5), Refutation)
     wrong = module(*(line.replace("constant(3)", "constant(1)") for line in moved))
     assert isinstance(refute(parse_module(plain), parse_module(wrong), 5), Refutation)
+
+
+@pytest.mark.parametrize(("to", "refuted"), [("1,0", False), ("0,1", True)])
+def test_indices_are_sorted_as_the_operand_has_its_dimensions(to: str, refuted: bool) -> None:
+    """The first is (0, 1) as it is written; by the dimensions that they are meant for they are sorted, or not."""
+    gather = (
+        "x = f32[3,3] parameter(0)",
+        "i = s32[2,2] constant({{0,1},{1,0}})",
+        f"r = f32[2] gather(x, i), offset_dims={{}}, collapsed_slice_dims={{0,1}}, start_index_map={{{to}}}, "
+        "index_vector_dim=1, slice_sizes={1,1}, indices_are_sorted=true",
+    )
+    after = module("x = f32[3,3] parameter(0)", "v = f32[2] constant({7, 8})", "r = f32[2] copy(v)")
+    found = refute(parse_module(module(*gather)), parse_module(after), 5)
+    assert isinstance(found, Refutation) is refuted
