@@ -53,6 +53,8 @@ ROUND = [
     (FOUR, FOUR, THERE.replace("3", "2"), THERE, "refuted"),
     (FOUR, FOUR, f"{THERE}, d0 + 0 in [0, 2]", THERE, "refuted"),
     (FOUR, FOUR, "(d0) -> (d0), domain: d0 in [0, 3]", "(d0) -> (d0), domain: d0 in [1, 3]", "refuted"),
+    # Of another shape, though it comes back.
+    (FOUR, FOUR, THERE.replace("(d0), ", "(d0, 7), "), THERE, "refuted"),
     # One to one, and not onto.
     (FIVE, FOUR, "(d0) -> (d0), domain: d0 in [0, 3]", "(d0) -> (min(d0, 3)), domain: d0 in [0, 4]", "refuted"),
 ]  # fmt: skip
