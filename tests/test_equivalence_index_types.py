@@ -65,7 +65,15 @@ TURNS = (
     " a = u8[] get-tuple-element(t), index=1\n p = u8[] get-tuple-element(t), index=2\n n = s32[] constant(1)\n"
     " j = s32[] add(k, n)\n b = u8[] add(a, p)\n ROOT r = (s32[], u8[], u8[]) tuple(j, b, p)\n}\n"
 )
-LESS = TURNS + "less { l = u8[] parameter(0)\n m = u8[] parameter(1)\n ROOT o = pred[] compare(l, m), direction=LT\n}\n"
+FOLDS = (
+    "larger { l = u8[] parameter(0)\n m = u8[] parameter(1)\n ROOT o = u8[] maximum(l, m)\n}\n"
+    "most { l = u8[] parameter(0)\n m = u8[] parameter(1)\n ROOT o = u8[] constant(200)\n}\n"
+)
+LESS = (
+    TURNS
+    + FOLDS
+    + "less { l = u8[] parameter(0)\n m = u8[] parameter(1)\n ROOT o = pred[] compare(l, m), direction=LT\n}\n"
+)
 
 
 def index(*lines: str, kind: str = "u8[]") -> bool:
@@ -152,6 +160,25 @@ ALWAYS = {
         "m = u8[] subtract(n, t)",
         "i = u8[] add(n, m)",
     ),
+    "folded of nothing": (
+        "e = u8[0] slice(v), slice={[1:1]}",
+        "n = u8[] constant(200)",
+        "i = u8[] reduce(e, n), dimensions={0}, to_apply=larger",
+    ),
+    "folded of nothing in each row": (
+        "e = u8[4,0] broadcast(v), dimensions={0}",
+        "n = u8[] constant(200)",
+        "m = u8[4] reduce(e, n), dimensions={1}, to_apply=larger",
+        "d = u8[1] slice(m), slice={[0:1]}",
+        TO_ONE,
+    ),
+    "a sum of no products": (
+        "e = u8[0] slice(v), slice={[1:1]}",
+        "m = u8[] dot(e, e), lhs_contracting_dims={0}, rhs_contracting_dims={0}",
+        "n = u8[] constant(200)",
+        "i = u8[] add(m, n)",
+    ),
+    "a fold that looks at nothing": ("n = u8[] constant(1)", "i = u8[] reduce(v, n), dimensions={0}, to_apply=most"),
     "a difference of constants": ("n = u8[] constant(1)", "t = u8[] constant(3)", "i = u8[] subtract(n, t)"),
     "too large for its type": ("n = u8[] constant(100)", "t = u8[] constant(3)", "i = u8[] multiply(n, t)"),
     "too many counted": ("c = u8[200] iota(), iota_dimension=0", "d = u8[1] slice(c), slice={[199:200]}", TO_ONE),

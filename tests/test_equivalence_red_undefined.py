@@ -308,3 +308,12 @@ def test_what_may_have_no_value_is_not_taken_away(call: str) -> None:
 
     unproved(entry(*given, "ROOT r = f32[4] copy(p)"), made(call), "real")
     proved(entry(*given, "ROOT r = f32[4] copy(p)"), made("sine(q)"), "real")
+
+
+def test_a_factor_that_goes_is_owed_to_be_other_than_zero() -> None:
+    """Where it is zero is met by no input that is tried."""
+    lines = ("c = f32[] constant(1000.5)", "s = f32[] subtract(p, c)", "a = f32[] abs(s)")
+    plain = one("f32[]", *lines, "ROOT r = f32[] copy(a)")
+    divided = one("f32[]", *lines, "q = f32[] multiply(a, a)", "ROOT r = f32[] divide(q, a)")
+    unproved(plain, divided, "real")
+    proved(divided, plain, "real")

@@ -60,6 +60,8 @@ def _holds(type_: str, number: int) -> bool:
 
 
 def _largest_of(node: Node, held: list[int | None]) -> int | None:
+    if 0 in node.sizes:  # what is folded of it follows from the rest alone
+        return 0
     if node.head == "constant":
         return _largest_written(node)
     if node.type == "pred":
@@ -71,6 +73,8 @@ def _largest_of(node: Node, held: list[int | None]) -> int | None:
         values = held[: _VALUES.get(node.head)]
         of = [h for h in values if h is not None]
         return max(of) if of and len(of) == len(values) else None
+    if node.bodies and node.head != "while":  # a function may look at nothing that it is given
+        return None
     if _GIVEN in held or (not node.operands and not node.of_constants):
         return _GIVEN
     bounded = [h for h in held if h is not None]
