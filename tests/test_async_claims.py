@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import hloproof
 from hloproof.claims.asynchronous import CLAIMS, judge
 from hloproof.models.hlo.parser import parse_module
 from hloproof.pipeline.driver import check_hlo
@@ -582,3 +585,18 @@ def test_what_a_state_carries_is_of_one_form(wrong: str, right: str) -> None:
     """Operands and result are tuples both or neither, and an update neither loses nor gains a context."""
     assert set(refuted(wrong, False, "async-shape")) == {"async-shape"}
     assert refuted(right, False, "async-shape") == {}
+
+
+@pytest.mark.parametrize(
+    ("layout", "scheduled", "verdict"), [("1,0", True, "refuted"), ("0,1", True, "proved"), ("1,0", False, "proved")]
+)
+def test_what_is_scheduled_is_done_in_the_layout_of_its_start(
+    layout: str, scheduled: bool, verdict: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "m.hlo"
+    file.write_text(
+        f"HloModule m{', is_scheduled=true' if scheduled else ''}\nENTRY e {{\n  x = f32[4,4]{{1,0}} parameter(0)\n"
+        "  s = (f32[4,4]{0,1}, f32[4,4]{1,0}, u32[]) copy-start(x)\n"
+        f"  ROOT d = f32[4,4]{{{layout}}} copy-done(s)\n}}\n"
+    )
+    assert hloproof.check(str(file)).verdict.value == verdict

@@ -164,3 +164,37 @@ def test_a_map_without_points_has_no_pairs() -> None:
         piece = piece_of(m, 0, "output-to-input", ())
         for solving in (True, False):
             assert holds(piece.membership([Const(1)], [Const(1)], None, solving), {}) is inside
+
+
+CHAINED = """    f {
+      a = f32[] parameter(0)
+      b = f32[] parameter(1)
+      c = f32[] parameter(2)
+      u = f32[] parameter(3)
+      v = f32[] parameter(4)
+      w = f32[] parameter(5)
+      ab = f32[] add(a, b)
+      bc = f32[] add(b, c)
+      cw = f32[] add(c, w)
+      ROOT r = (f32[], f32[], f32[]) tuple(ab, bc, cw)
+    }
+    ENTRY e {
+      x = f32[4] parameter(0)
+      y = f32[4] parameter(1)
+      z = f32[4] parameter(2)
+      i = s32[3,1] parameter(3)
+      p = f32[3] parameter(4)
+      q = f32[3] parameter(5)
+      r = f32[3] parameter(6)
+      ROOT s = (f32[4], f32[4], f32[4]) scatter(x, y, z, i, p, q, r), update_window_dims={}, inserted_window_dims={0},
+        scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=f
+    }
+"""
+
+
+@pytest.mark.parametrize(("operand", "verdict"), [(4, "proved"), (6, "refuted")])
+def test_what_a_scatter_combines_reaches_an_array_by_way_of_others(operand: int, verdict: str) -> None:
+    """The third update of the first array adds the second one, which has the third, which has the first update's."""
+    text = f"map s\n  hlo\n    HloModule m\n{CHAINED}  output 0\n  output-to-input {operand} nothing\n"
+    (found,) = check_maps_text(text, "s.map")
+    assert found.verdict.value == verdict

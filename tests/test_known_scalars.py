@@ -139,7 +139,9 @@ def test_an_update_at_the_very_beginning_meets_what_is_read_behind_it(
     file.write_text(
         f"HloModule m, is_scheduled=true\nfused {{\n p = f32[{size}] parameter(0)\n {fused}\n"
         f" s = f32[2] slice(p), slice={{[1:3]}}\n n = f32[2] negate(s)\n"
-        f" ROOT u = f32[{size}] dynamic-update-slice(p, n, k)\n}}\nENTRY e {{\n x = f32[{size}] parameter(0)\n {entry}\n"
-        f" c = f32[{size}] copy(x)\n ROOT f = f32[{size}] fusion(c{', h' if entry else ''}), kind=kLoop, calls=fused\n}}\n"
+        f" ROOT u = f32[{size}] dynamic-update-slice(p, n, k)\n}}\n"
+        f"ENTRY e {{\n x = f32[{size}] parameter(0)\n {entry}\n"
+        f" c = f32[{size}] copy(x)\n"
+        f" ROOT f = f32[{size}] fusion(c{', h' if entry else ''}), kind=kLoop, calls=fused\n}}\n"
     )
     assert hloproof.check(str(file)).verdict.value == verdict

@@ -89,3 +89,18 @@ def test_products_beyond_the_type_are_no_numbers_though_their_sum_is() -> None:
     with pytest.raises(OutsideTheRule):
         run_exactly(parse_module(entry(*lines, square, dot)), [[1e200, 2.0]], 1, False)
     assert run_exactly(parse_module(entry(*lines, square, dot)), [[1e100, 1e100]], 1, False) == 0
+
+
+def test_fractions_whose_sum_is_beyond_the_type_are_no_number_of_it() -> None:
+    """Each is 1e200 or so; an exact sum of their squares is no infinity, and was an error of its own."""
+    lines = ("x = f64[2] parameter(0)", "e = f64[2] exponential(x)")
+    dot = "ROOT r = f64[] dot(e, e), lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+    with pytest.raises(OutsideTheRule, match="a sum beyond"):
+        run_exactly(parse_module(entry(*lines, dot)), [[460.0, 461.0]], 1, False)
+    assert float(run_exactly(parse_module(entry(*lines, dot)), [[0.0, 0.0]], 1, False)) == 2
+
+
+def test_a_power_of_e_that_the_machine_has_as_zero_is_no_number_of_it() -> None:
+    module = parse_module(entry("x = f64[] parameter(0)", "ROOT r = f64[] exponential(x)"))
+    with pytest.raises(OutsideTheRule):
+        run_exactly(module, [-800.0], 1, False)

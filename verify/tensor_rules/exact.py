@@ -53,7 +53,10 @@ class _Exact(Real):
         return of_machine if exact is None or operands[0] not in types.INTEGERS else _agreeing(of_machine, exact)
 
     def sum_of_products(self, result: str, left: Sequence[Element], right: Sequence[Element]) -> Element:
-        found = super().sum_of_products(result, left, right)
+        try:
+            found = super().sum_of_products(result, left, right)
+        except OverflowError:  # of fractions, which are no infinity
+            raise OutsideTheRule("a sum beyond the element type") from None
         if result in types.INTEGERS and found != sum(a * b for a, b in zip(left, right, strict=True)):
             raise OutsideTheRule("a sum beyond the element type")
         if result in FLOATS and all(map(isfinite, (*left, *right))):
