@@ -100,7 +100,9 @@ def test_fractions_whose_sum_is_beyond_the_type_are_no_number_of_it() -> None:
     assert float(run_exactly(parse_module(entry(*lines, dot)), [[0.0, 0.0]], 1, False)) == 2
 
 
-def test_a_power_of_e_that_the_machine_has_as_zero_is_no_number_of_it() -> None:
+@pytest.mark.parametrize("exponent", [-800.0, -1e30])
+def test_a_power_of_e_that_the_machine_has_as_zero_is_no_number_of_it(exponent: float) -> None:
+    """Nor is the second of 60 digits."""
     module = parse_module(entry("x = f64[] parameter(0)", "ROOT r = f64[] exponential(x)"))
     with pytest.raises(OutsideTheRule):
-        run_exactly(module, [-800.0], 1, False)
+        run_exactly(module, [exponent], 1, False)
