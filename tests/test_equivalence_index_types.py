@@ -286,29 +286,28 @@ def test_updates_of_the_same_start_are_the_same() -> None:
     )
 
 
-def test_each_place_of_an_update_needs_room() -> None:
-    """In two dimensions: the second has 300 places, the first one four."""
-    given = (
-        "x = f32[4,300] parameter(0)",
-        "p = s8[] parameter(1)",
-        "q = s8[] parameter(2)",
-        "u = f32[2,2] parameter(3)",
-    )
-    wide = ("a = s32[] convert(p)", "b = s32[] convert(q)")
-    last = "ROOT r = f32[4,300] dynamic-update-slice(x, u, {})"
-    before, after = (entry(*given, *wide, last.format(by)) for by in ("p, q", "a, b"))
-    unproved(before, after, "exact")
-    proved(before.replace("300", "129"), after.replace("300", "129"), "exact")
-    given = (
-        "x = f32[4,300] parameter(0)",
-        "p = s8[2] parameter(1)",
-        "u = f32[3] parameter(2)",
-        "c = s32[2] convert(p)",
-    )
-    last = (
+PLACED = {
+    "update": (
+        ("x = f32[4,300] parameter(0)", "p = s8[] parameter(1)", "q = s8[] parameter(2)", "u = f32[2,2] parameter(3)"),
+        ("a = s32[] convert(p)", "b = s32[] convert(q)"),
+        "ROOT r = f32[4,300] dynamic-update-slice(x, u, {})",
+        ("p, q", "a, b"),
+    ),
+    "scatter": (
+        ("x = f32[4,300] parameter(0)", "p = s8[2] parameter(1)", "u = f32[3] parameter(2)"),
+        ("c = s32[2] convert(p)",),
         "ROOT r = f32[4,300] scatter(x, {}, u), update_window_dims={{0}}, inserted_window_dims={{0}}, "
-        "scatter_dims_to_operand_dims={{0,1}}, index_vector_dim=0, to_apply=add"
-    )
-    before, after = (entry(*given, last.format(by), before=ADD) for by in "pc")
+        "scatter_dims_to_operand_dims={{0,1}}, index_vector_dim=0, to_apply=add",
+        ("p", "c"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("given", "wide", "last", "starts"), PLACED.values(), ids=PLACED)
+def test_each_place_of_an_update_needs_room(
+    given: tuple[str, ...], wide: tuple[str, ...], last: str, starts: tuple[str, str]
+) -> None:
+    """In two dimensions: the second has 300 places, the first one four."""
+    before, after = (entry(*given, *wide, last.format(by), before=ADD) for by in starts)
     unproved(before, after, "exact")
     proved(before.replace("300", "129"), after.replace("300", "129"), "exact")

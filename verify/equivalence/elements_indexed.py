@@ -57,7 +57,7 @@ def require_one_reading(start: Node) -> None:
 def require_room(start: Node, size: int, width: int) -> None:
     """Raises NotModelled where the type of the start does not hold the last place of an update: XLA computes it in that
     type, and writes elsewhere."""
-    if width <= size and size - width > int(highest(start.type)):
+    if size - width > int(highest(start.type)):
         raise NotModelled(f"a start of {start.type} where updates may begin at {size - width}")
 
 
