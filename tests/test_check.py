@@ -121,6 +121,10 @@ def test_a_bad_module_does_not_take_the_rest_of_its_file_with_it(capsys: pytest.
     assert err.startswith("m.hlo:12:19: unknown opcode 'revers'; did you mean 'reverse'?")
     Path("m.hlo").write_text("// -----\n".join([REVERSE, "// expect: error\n" + bad, "// expect: proved\n" + REVERSE]))
     assert check("m.hlo", capsys=capsys)[0] == 0
+    # The error of another module is not the one that is expected.
+    Path("m.hlo").write_text("// -----\n".join([bad, "// expect: error\n" + REVERSE]))
+    status, out, err = check("m.hlo", "--no-cache", capsys=capsys)
+    assert status == 2 and "expected to be an error, and it can be read" in out + err
 
 
 def test_a_bad_file_does_not_take_the_others_with_it(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,8 @@ GIVEN: Final = (
     "k = s32[] parameter(3)",
     "b = pred[] parameter(4)",
     "z = s32[] constant(0)",
+    "q = s8[] parameter(5)",
+    "f = f32[] parameter(6)",
 )
 LARGE, SMALL = "200", "100"
 C = "c = u8[4] constant({{1, 2, 3, {}}})"
@@ -72,6 +74,7 @@ FOLDS = (
 LESS = (
     TURNS
     + FOLDS
+    + "large { w = u8[] parameter(0)\n ROOT o = u8[] constant(200)\n}\nitself { ROOT w = u8[] parameter(0)\n}\n"
     + "less { l = u8[] parameter(0)\n m = u8[] parameter(1)\n ROOT o = pred[] compare(l, m), direction=LT\n}\n"
 )
 
@@ -108,8 +111,46 @@ def test_what_is_nothing_whatever_is_given_leaves_a_constant(lines: tuple[str, .
     assert not index(*lines, "n = u8[] constant(100)", "i = u8[] add(m, n)")
 
 
+N200 = "n = u8[] constant(200)"
+ITSELF = {
+    "by a copy": "c = u8[] copy(p)",
+    "by the same type": "c = u8[] convert(p)",
+    "by the same bits": "c = u8[] bitcast(p)",
+    "by another shape": "d = u8[1] reshape(p)\n  c = u8[] reshape(d)",
+    "by a choice": "c = u8[] select(b, p, p)",
+    "by its two parts": "t = u8[] constant(2)\n  h = u8[] remainder(p, t)\n"
+    "  d = u8[] subtract(p, h)\n  c = u8[] add(d, h)",
+}
+
+
+@pytest.mark.parametrize("line", ITSELF.values(), ids=ITSELF)
+def test_what_is_taken_from_itself_leaves_a_constant(line: str) -> None:
+    assert index(line, "m = u8[] subtract(p, c)", N200, "i = u8[] add(m, n)")
+    assert index(line, N200, "m = u8[] add(p, n)", "i = u8[] subtract(m, c)")
+    assert not index(line, "m = u8[] subtract(p, c)", "n = u8[] constant(100)", "i = u8[] add(m, n)")
+    assert not index(line, "m = u8[] add(p, c)", N200, "i = u8[] add(m, n)")
+
+
 NEVER = {
     "given": ("i = u8[] copy(p)",),
+    "a branch by what is given": ("i = u8[] conditional(k, p, p), branch_computations={itself, itself}",),
+    "given, and more": (N200, "i = u8[] add(p, n)"),
+    "between two that are given": (
+        "c = u8[] subtract(p, p)",
+        "t = u8[] constant(2)",
+        "d = u8[] divide(c, t)",
+        "i = u8[] add(p, d)",
+    ),
+    "a float that is given": ("i = u8[] convert(f)",),
+    "less than its size": (
+        "s = f32[100] slice(x), slice={[0:100]}",
+        "g = s32[] get-dimension-size(s), dimensions={0}",
+        "i = u8[] convert(g)",
+    ),
+    "the bits of a number with a sign": ("i = u8[] bitcast-convert(q)",),
+    "few bits": ("i = u8[] popcnt(p)",),
+    "no more than a few bits": ("t = u8[] constant(127)", "i = u8[] and(p, t)"),
+    "shifted": ("t = u8[] constant(1)", "i = u8[] shift-right-logical(p, t)"),
     "one of those given": ("d = u8[1] dynamic-slice(v, k), dynamic_slice_sizes={1}", TO_ONE),
     "divided": ("t = u8[] constant(2)", "i = u8[] divide(p, t)"),
     "counted": ("c = u8[4] iota(), iota_dimension=0", "d = u8[1] dynamic-slice(c, k), dynamic_slice_sizes={1}", TO_ONE),
@@ -136,6 +177,29 @@ NEVER = {
     "a comparison": ("i = u8[] convert(b)",),
 }
 ALWAYS = {
+    "a branch by a constant": (
+        "m = s32[] constant(0)", "i = u8[] conditional(m, p, p), branch_computations={large, itself}",
+    ),
+    "the last branch": (
+        "m = s32[] constant(7)", "i = u8[] conditional(m, p, p), branch_computations={itself, large}",
+    ),
+    "one more than a branch": (
+        "m = s32[] constant(0)", "c = u8[] conditional(m, p, p), branch_computations={large, itself}",
+        "t = u8[] constant(1)", "i = u8[] add(c, t)",
+    ),
+    "all bits, with a sign": ("t = s8[] constant(-1)", "m = s8[] or(q, t)", "i = u8[] convert(m)"),
+    "all bits of more": ("t = s32[] constant(-1)", "m = s32[] or(t, k)", "i = u8[] convert(m)"),
+    "its size": (
+        "s = f32[200] slice(x), slice={[0:200]}", "g = s32[] get-dimension-size(s), dimensions={0}",
+        "i = u8[] convert(g)",
+    ),
+    "the least of all": ("t = s8[] constant(-128)", "m = s8[] minimum(q, t)", "i = u8[] bitcast-convert(m)"),
+    "the own place and more": ("o = u32[] partition-id()", "m = u8[] convert(o)", N200, "i = u8[] add(m, n)"),
+    "half of it twice": (
+        "t = u8[] constant(128)", "m = u8[] multiply(p, t)", "o = u8[] constant(2)", "c = u8[] multiply(m, o)", N200,
+        "i = u8[] add(c, n)",
+    ),
+    "what a custom call makes of constants": ('m = u8[] custom-call(z), custom_call_target="n"', "i = u8[] copy(m)"),
     "no number": ("n = f32[] constant(nan)", "i = u8[] convert(n)"),
     "a negative one": ("n = s32[] constant(-1)", "i = u8[] convert(n)"),
     "the less of two, one of them negative": (
@@ -180,7 +244,7 @@ ALWAYS = {
     ),
     "a fold that looks at nothing": ("n = u8[] constant(1)", "i = u8[] reduce(v, n), dimensions={0}, to_apply=most"),
     "a difference of constants": ("n = u8[] constant(1)", "t = u8[] constant(3)", "i = u8[] subtract(n, t)"),
-    "too large for its type": ("n = u8[] constant(100)", "t = u8[] constant(3)", "i = u8[] multiply(n, t)"),
+    "too large for its type": ("n = u8[] constant(100)", "t = u8[] constant(4)", "i = u8[] multiply(n, t)"),
     "too many counted": ("c = u8[200] iota(), iota_dimension=0", "d = u8[1] slice(c), slice={[199:200]}", TO_ONE),
     "a float": ("n = f32[] constant(200)", "i = u8[] convert(n)"),
     "of no name": ('i = u8[] custom-call(z), custom_call_target="n"',),

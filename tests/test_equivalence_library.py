@@ -14,7 +14,7 @@ from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import constant
 from hloproof.equivalence.library import call
 from hloproof.equivalence.reading import GraphReader
-from hloproof.equivalence.terms import App, Elem, Term
+from hloproof.equivalence.terms import App, Elem, Fold, Term
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape
@@ -88,7 +88,52 @@ def test_what_is_not_understood_whole_is_opaque(config: str, more: str) -> None:
     assert isinstance(node, Node) and call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0) is None
 
 
-@pytest.mark.parametrize(("activation", "known"), [("kNone", True), ("kRelu", True), ("kLeakyRelu", False)])
+def _gradient(reverse: bool) -> str:
+    """The gradient by the filter as an operation of HLO, or its mirror image."""
+    return (
+        "HloModule m\n\nENTRY e {\n  p0 = f32[2,2,7] parameter(0)\n  p1 = f32[2,3,5] parameter(1)\n"
+        "  c = f32[3,2,3] convolution(p0, p1), window={size=5}, dim_labels=fb0_io0->fb0\n"
+        f"  ROOT r = f32[3,2,3] {'reverse(c), dimensions={2}' if reverse else 'copy(c)'}\n}}\n"
+    )
+
+
+@pytest.mark.parametrize("reversal", [0, 1])
+def test_the_gradient_by_a_mirrored_kernel_is_mirrored(reversal: int) -> None:
+    """It is not run, so that it is compared with an operation."""
+    text = _call(["f32[2,2,7]", "f32[2,3,5]"], "f32[3,2,3]", f"size=3 rhs_reversal={reversal}", "BackwardFilter")
+    for reverse in (False, True):
+        found = decide(parse_module(text), parse_module(_gradient(reverse)), "rounding", 5.0).verdict
+        assert (found == "proved") is (reverse == bool(reversal)), (found, reverse)
+
+
+def test_three_operands_of_a_plain_convolution_are_opaque() -> None:
+    shapes = ["f32[2,2,7]", "f32[3,2,3]", "f32[3]"]
+    for given, known in ((shapes, False), (shapes[:2], True)):
+        (node,) = GraphReader().read(parse_module(_call(given, "f32[2,3,5]", "size=3", "Forward")), 0).results
+        assert (call(Elem(node, tuple(constant(0) for _ in node.sizes)), 0) is not None) is known
+
+
+def test_the_precision_of_a_call_is_that_of_its_contraction() -> None:
+    """Over real numbers it is told that factors are not rounded: one of another precision is another contraction."""
+    plain = _call(["f32[2,2,7]", "f32[3,2,3]"], "f32[2,3,5]", "size=3", "Forward")
+    precise = plain.replace(", dim_labels", ", operand_precision={highest,highest}, dim_labels")
+    heads = set()
+    for text in (plain, precise):
+        (node,) = GraphReader().read(parse_module(text), 0).results
+        term = _term(node, (0, 0, 0))
+        assert isinstance(term, Fold)
+        heads.add(term.head)
+    assert len(heads) == 2
+
+
+@pytest.mark.parametrize(
+    ("activation", "known"),
+    [
+        ("kNone", True),
+        ("kRelu", True),
+        *((name, False) for name in ("kLeakyRelu", "kElu", "kRelu6", "kReluX", "kSigmoid", "kTanh", "kBandPass")),
+    ],
+)
 def test_an_activation_that_is_not_in_the_table_makes_a_call_opaque(activation: str, known: bool) -> None:
     config = CONFIG.format(activation, 1, 0)
     text = _call(["f32[1,1,3]", "f32[2,1,1]", "f32[2]"], "f32[1,2,3]", "size=1", "BiasActivationForward", config)

@@ -168,6 +168,24 @@ def test_splits_are_not_compared_by_their_offsets_alone() -> None:
     assert checked("shape f32[4]{0:SC(0:2)}", "at 2 = [2]").verdict is not Verdict.PROVED
 
 
+@pytest.mark.parametrize(
+    ("clause", "right", "wrong"),
+    [
+        # Two parts of one element each, in tiles of four: the sizes are of one part, but for padding and bytes.
+        ("padded", 4, 8),
+        ("padding", 6, 2),
+        ("parts", 2, 1),
+        ("data-bytes", 8, 4),
+        ("bytes", 32, 16),
+        ("xla-bytes", 16, 32),
+    ],
+)
+def test_what_the_parts_of_a_split_array_take(clause: str, right: int, wrong: int) -> None:
+    shape = "shape f32[2]{0:T(4)SC(0:1)}"
+    assert checked(shape, f"{clause} {right}").verdict is Verdict.PROVED
+    assert checked(shape, f"{clause} {wrong}").verdict is Verdict.REFUTED
+
+
 def test_the_words_of_an_entry_are_kept_in_order() -> None:
     (spec,) = parse_layouts("layout a\n  shape f32[4]\n  padded 4\n  note n\n  bytes 16\n", "x.layout")
     assert spec.said == ("padded", "bytes")

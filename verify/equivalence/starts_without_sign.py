@@ -1,30 +1,52 @@
 """Starts and indices without a sign that may come to be constants whose highest bit is set.
 
 Where XLA finds that such a start is a constant it takes it for a negative number, and when it runs it does not: 200 of
-eight bits is before the array, or far inside of it. So of each start it is asked how large a constant it could become.
-What is computed of what is given is none, unless the operation gives the same whatever that is. Trusted.
+eight bits is before the array, or far inside of it. What is a constant is the same whatever a module is given. So the
+start is looked at for a few values of all that is given: where its highest bit is not set for one of them, it is no
+such constant, by whatever steps a compiler goes. Trusted.
 """
 
 from __future__ import annotations
 
-from math import prod
+from collections.abc import Callable, Sequence
+from math import inf, isfinite
 from typing import Final
 
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.literals import literal_of
-from hloproof.models.interpreter.semantics.element_type import INTEGERS, UNSIGNED, from_bits, highest, width
+from hloproof.models.interpreter.semantics.element_type import (
+    INTEGERS,
+    UNSIGNED,
+    from_bits,
+    highest,
+    lowest,
+    width,
+    wrapping,
+)
 
-_GIVEN: Final = -1
-"""Of what is given from outside, and so is never a constant."""
+Between = tuple[float, float]
+"""The least and the largest that an element is, inclusive; whole numbers for integers and predicates."""
+
 _LOOKED_AT: Final = 1000
 """What is made of more is not followed."""
-_HANDED_ON: Final = frozenset(
-    "broadcast clamp concatenate convert copy dynamic-slice dynamic-update-slice gather maximum "
-    "optimization-barrier output pad reshape reverse select slice sort transpose".split()
+_GIVEN: Final[tuple[Callable[[int], int], ...]] = (
+    lambda bits: 0,
+    lambda bits: 1,
+    lambda bits: 1 << bits - 1,
+    lambda bits: 1 << bits >> 2,
 )
-"""Operations whose elements are elements of their operands."""
-_VALUES: Final = {"dynamic-slice": 1, "dynamic-update-slice": 2, "gather": 1}
-"""How many of their operands come before those that say where."""
+"""What all integers that are given may be, by the bits of their type."""
+_OPAQUE: Final = frozenset({"while", "custom-call"})
+"""Operations that are not looked into: what they give is anything, unless it is made of constants."""
+_OWN_PLACE: Final = frozenset({"partition-id", "replica-id"})
+"""Of the first device 0, which is what they are where there is one alone."""
+_MOVED: Final = {
+    "all-gather": (0, None), "all-to-all": (0, None), "broadcast": (0, 1), "clamp": (0, 3), "concatenate": (0, None),
+    "conditional": (1, None), "copy": (0, 1), "dynamic-slice": (0, 1), "dynamic-update-slice": (0, 2), "gather": (0, 1),
+    "optimization-barrier": (0, None), "pad": (0, 2), "reshape": (0, 1), "reverse": (0, 1), "select": (1, 3),
+    "slice": (0, 1), "sort": (0, None), "transpose": (0, 1),
+}  # fmt: skip
+"""Operations whose elements are elements of some of their operands: from which on, and up to which."""
 
 
 def may_be_negative(start: Node) -> bool:
@@ -32,91 +54,143 @@ def may_be_negative(start: Node) -> bool:
     its highest bit is set."""
     if start.type not in UNSIGNED:
         return False
-    largest = _largest(start)
-    return largest is None or largest >> (width(start.type) - 1) > 0
+    return all(_largest(start, given) >= 1 << width(start.type) - 1 for given in _GIVEN)
 
 
-def _largest(root: Node) -> int | None:
-    """The largest number that an element could be if it became a constant, none of them being negative; None where that
-    is not known, and -1 where it cannot become one."""
-    known: dict[Node, int | None] = {}
+def _largest(root: Node, given: Callable[[int], int]) -> float:
+    """The most that an element is where all that is given is this."""
+    known: dict[Node, Between | None] = {}
     stack = [root]
     while stack:
         if len(known) > _LOOKED_AT:
-            return None
+            return inf
         node = stack[-1]
         waiting = [o for o in node.operands if o not in known]
         if waiting:
             stack += waiting
             continue
         stack.pop()
-        found = _largest_of(node, [known.get(o) for o in node.operands])
-        known[node] = None if found is None or (found >= 0 and not _holds(node.type, found)) else found
-    return known[root]
+        known[node] = _held(node, known, given)
+    found = known[root]
+    return inf if found is None else found[1]
 
 
-def _holds(type_: str, number: int) -> bool:
-    return type_ == "pred" or (type_ in INTEGERS and number <= highest(type_))
-
-
-def _largest_of(node: Node, held: list[int | None]) -> int | None:
-    if 0 in node.sizes:  # what is folded of it follows from the rest alone
-        return 0
+def _held(node: Node, known: dict[Node, Between | None], given: Callable[[int], int]) -> Between | None:
+    """What the elements are between; None for numbers of which nothing is known."""
+    if 0 in node.sizes or node.head in _OWN_PLACE:
+        return 0, 0
     if node.head == "constant":
-        return _largest_written(node)
+        return _written(node)
     if node.type == "pred":
-        return 1
-    same = _whatever_is_given(node)
-    if same is not None:
-        return same
-    if node.head in _HANDED_ON or (node.head == "bitcast" and node.operands[0].type == node.type):
-        values = held[: _VALUES.get(node.head)]
-        of = [h for h in values if h is not None]
-        return max(of) if of and len(of) == len(values) else None
-    if node.bodies and node.head != "while":  # a function may look at nothing that it is given
-        return None
-    if _GIVEN in held or (not node.operands and not node.of_constants):
-        return _GIVEN
-    bounded = [h for h in held if h is not None]
-    match node.head:
-        case "iota":
-            return max((*node.sizes, 1)) - 1
-        case "add" | "multiply" if len(bounded) == len(held):
-            return sum(bounded) if node.head == "add" else prod(bounded)
-    return None
+        return 0, 1
+    made = node.operands[0] if node.head == "output" else node
+    if not made.of_constants and (not made.operands or made.head in _OPAQUE):
+        return _fitting(node.type, given(width(node.type) if node.type in INTEGERS else 2))
+    found: Between | None
+    if made.head in _MOVED or (made.head == "bitcast" and made.operands[0].type == made.type):
+        values = made.operands[slice(*_MOVED.get(made.head, (0, 1)))]
+        found = _any_of([known[o] for o in values if o.type == node.type])
+    else:
+        found = _computed(node, [known[o] for o in node.operands])
+    return _all(node.type) if found is None else _fitting(node.type, *found)
 
 
-def _whatever_is_given(node: Node) -> int | None:
-    """The number that an operation gives whatever one of its operands is."""
-    if len(node.operands) != 2 or node.type not in INTEGERS:
-        return None
-    one, other = node.operands
-    numbers = {_one_number(one), _one_number(other)}
-    match node.head:
-        case "and" | "minimum" | "multiply" if 0 in numbers and (node.head != "minimum" or node.type in UNSIGNED):
-            return 0
-        case "or" if highest(node.type) in numbers and node.type in UNSIGNED:
-            return int(highest(node.type))
-        case "divide" | "remainder" | "subtract" | "xor" if one is other:
-            return int(node.head == "divide")
-        case "remainder" if _one_number(other) == 1:
-            return 0
-        case "shift-left" | "shift-right-logical" if (_one_number(other) or 0) >= width(node.type):
-            return 0
-    return None
+def _all(type_: str) -> Between | None:
+    return (lowest(type_), highest(type_)) if type_ in INTEGERS else None
 
 
-def _largest_written(node: Node) -> int | None:
+def _any_of(parts: Sequence[Between | None]) -> Between | None:
+    of = [p for p in parts if p is not None]
+    return (min(p[0] for p in of), max(p[1] for p in of)) if of and len(of) == len(parts) else None
+
+
+def _fitting(type_: str, low: float, high: float | None = None) -> Between | None:
+    """What is left of whole numbers in the type: one of them wraps round, and of several anything may become."""
+    if high is None or low == high:
+        return (n := wrapping(type_)(int(low)), n) if type_ in INTEGERS else (low, low)
+    every = _all(type_)
+    return (low, high) if every is None or every[0] <= low <= high <= every[1] else every
+
+
+def _written(node: Node) -> Between | None:
     assert isinstance(node.key, tuple)
     bits = literal_of(node.key, 1)
-    if bits is None or node.type not in INTEGERS | {"pred"}:
+    values = [from_bits(node.type, b) for b in set(bits or ())]
+    if not values or not all(isinstance(v, int | float) and isfinite(v) for v in values):
+        return _all(node.type)
+    return min(values), max(values)
+
+
+def _computed(node: Node, held: list[Between | None]) -> Between | None:
+    """What an operation gives, before it is brought into its type; None where that is not known."""
+    if node.head == "iota":
+        return 0, max(node.sizes) - 1
+    if node.head == "get-dimension-size":
+        return 0, max(node.operands[0].sizes)
+    if node.head in ("convert", "bitcast-convert") and node.type in INTEGERS:
+        (operand,), (found,) = node.operands, held
+        if found is None or (node.head != "convert" and operand.type not in INTEGERS):
+            return None
+        low, high = int(found[0]), int(found[1])  # of a float what is behind the point is cut off
+        # A float beyond the type is brought to its end, and does not wrap round.
+        return None if operand.type not in INTEGERS and _fitting(node.type, low, high) != (low, high) else (low, high)
+    if node.type not in INTEGERS or None in held or node.bodies:
         return None
-    values = [int(from_bits(node.type, b)) for b in set(bits)]
-    return max(values, default=0) if min(values, default=0) >= 0 else None
+    parts = [(int(h[0]), int(h[1])) for h in held if h is not None]
+    bits = width(node.type)
+    match parts:
+        case [(a, b)]:
+            return _of_one(node.head, a, b, bits)
+        case [(a, b), (c, d)]:
+            return _of_two(node.head, (a, b), (c, d), bits)
+    return None
 
 
-def _one_number(node: Node) -> int | None:
-    """The number that all elements of the tensor are, if they are one constant."""
-    while node.head in ("broadcast", "reshape") and node.operands:
-        (node,) = node.operands
-    return _largest_written(node) if node.head == "constant" and node.key[0] == "all" else None
+def _of_one(head: str, low: int, high: int, bits: int) -> Between | None:
+    match head:
+        case "negate":
+            return -high, -low
+        case "not":
+            return -1 - high, -1 - low
+        case "abs" | "sign" if low >= 0:
+            return (low, high) if head == "abs" else (0, 1)
+        case "count-leading-zeros" | "popcnt":
+            return 0, bits
+    return None
+
+
+def _of_two(head: str, one: tuple[int, int], other: tuple[int, int], bits: int) -> Between | None:
+    (a, b), (c, d) = one, other
+    natural = a >= 0 and c >= 0
+    match head:
+        case "add":
+            return a + c, b + d
+        case "subtract":
+            return a - d, b - c
+        case "multiply":
+            products = (a * c, a * d, b * c, b * d)
+            return min(products), max(products)
+        case "maximum":
+            return max(a, c), max(b, d)
+        case "minimum":
+            return min(a, c), min(b, d)
+        case "divide" if natural and c > 0:
+            return a // d, b // c
+        case "remainder" if natural and a == b and c == d > 0:
+            return a % c, a % c
+        case "remainder" if natural:
+            return 0, min(b, d - 1) if c > 0 else b  # by 0 it is what it was
+        case "and" if a == b and c == d:
+            return a & c, a & c
+        case "and" if a >= 0 or c >= 0:
+            return 0, min(n for low, n in (one, other) if low >= 0)
+        case "or" | "xor" if a == b and c == d:
+            n = a | c if head == "or" else a ^ c
+            return n, n
+        case "or" | "xor" if natural:
+            return 0, (1 << max(b, d).bit_length()) - 1
+        case "shift-left" if c == d >= 0:
+            return (a << c, b << c) if c < bits else (0, 0)
+        case "shift-right-logical" | "shift-right-arithmetic" if natural:
+            return a >> min(d, bits), b >> min(c, bits)
+    return None

@@ -1,0 +1,136 @@
+"""Pairs that differ in one thing only, which one line of the prover asks for, and their twins that do not differ."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+from red_pairs import entry, proved, unproved
+
+NESTED: Final = """inner {
+  s = (s32[], f32[4], f32[4]) parameter(0)
+  k = s32[] get-tuple-element(s), index=0
+  o = s32[] constant(1)
+  n = s32[] add(k, o)
+  a = f32[4] get-tuple-element(s), index=1
+  b = f32[4] get-tuple-element(s), index=2
+  c = f32[4] add(a, b)
+  ROOT r = (s32[], f32[4], f32[4]) tuple(n, a, c)
+}
+outer {
+  s = (s32[], f32[4], f32[4]) parameter(0)
+  k = s32[] get-tuple-element(s), index=0
+  o = s32[] constant(1)
+  n = s32[] add(k, o)
+  a = f32[4] get-tuple-element(s), index=1
+  b = f32[4] get-tuple-element(s), index=2
+  c = f32[4] sine(a)
+  z = s32[] constant(0)
+  t = (s32[], f32[4], f32[4]) tuple(z, a, b)
+  w = (s32[], f32[4], f32[4]) while(t), condition=ends, body=inner
+  d = f32[4] get-tuple-element(w), index=2
+  ROOT r = (s32[], f32[4], f32[4]) tuple(n, c, d)
+}
+ends {
+  s = (s32[], f32[4], f32[4]) parameter(0)
+  k = s32[] get-tuple-element(s), index=0
+  m = s32[] constant(300)
+  ROOT r = pred[] compare(k, m), direction=LT
+}
+"""
+"""What the inner loop adds is what the outer one made of it."""
+
+
+def nested(first: str, second: str = "y") -> str:
+    state = "(s32[], f32[4], f32[4])"
+    return entry(
+        "x = f32[4] parameter(0)",
+        "y = f32[4] parameter(1)",
+        "z = s32[] constant(0)",
+        f"t = {state} tuple(z, {first}, {second})",
+        f"w = {state} while(t), condition=ends, body=outer",
+        "ROOT r = f32[4] get-tuple-element(w), index=2",
+        before=NESTED,
+    )
+
+
+def parts(order: str, part: str = "real", seen: str = "s32[4] bitcast-convert(q)") -> str:
+    """The bits of a part of a sum of complex numbers, or the part itself."""
+    return entry(
+        "x = c64[4] parameter(0)",
+        "y = c64[4] parameter(1)",
+        f"s = c64[4] add({order})",
+        f"q = f32[4] {part}(s)",
+        f"ROOT r = {seen}",
+    )
+
+
+def given_nothing(*sizes: int) -> str:
+    shape = "f32[" + ",".join(map(str, sizes)) + "]"
+    return entry(
+        "x = f32[4] parameter(0)",
+        "n = f32[0] slice(x), slice={[0:0]}",
+        f"e = {shape} broadcast(n), dimensions={{{sizes.index(0)}}}",
+        'ROOT r = f32[4] custom-call(e), custom_call_target="g"',
+    )
+
+
+def triangle(change: str, direction: str = "GE") -> str:
+    """Of a square that is below the diagonal and on it; of another one that is above."""
+    changed = {
+        "": "c = f32[3,3] copy(a)",
+        "the last column": "h = f32[3,2] slice(a), slice={[0:3], [0:2]}\n"
+        "  c = f32[3,3] concatenate(h, l), dimensions={1}",
+    }
+    return entry(
+        "a = f32[3,3] parameter(0)",
+        "b = f32[3,3] parameter(1)",
+        "l = f32[3,1] parameter(2)",
+        "i = s32[3,3] iota(), iota_dimension=0",
+        "j = s32[3,3] iota(), iota_dimension=1",
+        f"m = pred[3,3] compare(i, j), direction={direction}",
+        changed[change],
+        "ROOT r = f32[3,3] select(m, c, b)",
+    )
+
+
+def with_a_word(order: str) -> str:
+    """An operation with a word beside it that nobody here knows, on memory of this order."""
+    return entry(
+        "x = f32[2,2]{1,0} parameter(0)",
+        f"y = f32[2,2]{{{order}}} copy(x)",
+        f'q = f32[2,2]{{{order}}} negate(y), frontend_attributes={{foo="1"}}',
+        "ROOT r = f32[2,2]{1,0} copy(q)",
+    )
+
+
+DIFFER: Final = {
+    "what another state was made of in an inner loop": (nested("x"), nested("y"), "rounding"),
+    "which of two complex NaNs is kept": (parts("x, y"), parts("y, x"), "exact"),
+    "and of imaginary parts": (parts("x, y", "imag"), parts("y, x", "imag"), "exact"),
+    "how many of nothing a call is given": (given_nothing(0, 3), given_nothing(0, 5), "rounding"),
+    "of which dimension there is nothing": (given_nothing(0, 4), given_nothing(4, 0), "rounding"),
+    "one element of a corner": (triangle(""), triangle("the last column"), "rounding"),
+    "the order of memory beside an unknown word": (with_a_word("1,0"), with_a_word("0,1"), "rounding"),
+}
+SAME: Final = {
+    "what does not reach a state": (nested("x"), nested("x"), "exact"),
+    "complex sums as numbers": (
+        parts("x, y", seen="f32[4] negate(q)"),
+        parts("y, x", seen="f32[4] negate(q)"),
+        "rounding",
+    ),
+    "as many of nothing": (given_nothing(0, 3), given_nothing(0, 3), "exact"),
+    "a corner that is not read": (triangle("", "GT"), triangle("the last column", "GT"), "exact"),
+    "the same order": (with_a_word("0,1"), with_a_word("0,1"), "exact"),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "tier"), DIFFER.values(), ids=DIFFER)
+def test_pairs_that_differ_in_one_thing(before: str, after: str, tier: str) -> None:
+    unproved(before, after, tier)
+
+
+@pytest.mark.parametrize(("before", "after", "tier"), SAME.values(), ids=SAME)
+def test_pairs_that_do_not(before: str, after: str, tier: str) -> None:
+    proved(before, after, tier)
