@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
-from red_pairs import entry, proved, unproved
+from red_pairs import ADD, entry, proved, unproved
+
+from hloproof.equivalence import decide
+from hloproof.models.hlo.parser import parse_module
 
 NESTED: Final = """inner {
   s = (s32[], f32[4], f32[4]) parameter(0)
@@ -104,7 +107,50 @@ def with_a_word(order: str) -> str:
     )
 
 
+FUNCTIONS: Final = "".join(
+    f"{op} {{ a = pred[] parameter(0)\n b = pred[] parameter(1)\n ROOT r = pred[] {op}(a, b)\n}}\n"
+    for op in ("and", "or")
+)
+
+
+def folded(op: str, start: str) -> str:
+    return entry(
+        "p = pred[3] parameter(0)",
+        f"s = pred[] constant({start})",
+        f"ROOT r = pred[] reduce(p, s), dimensions={{0}}, to_apply={op}",
+        before=FUNCTIONS,
+    )
+
+
+def written_out(op: str) -> str:
+    return entry(
+        "p = pred[3] parameter(0)",
+        *(f"s{k} = pred[1] slice(p), slice={{[{k}:{k + 1}]}}" for k in range(3)),
+        *(f"p{k} = pred[] reshape(s{k})" for k in range(3)),
+        f"a = pred[] {op}(p0, p1)",
+        f"ROOT r = pred[] {op}(p2, a)",
+        before=FUNCTIONS,
+    )
+
+
+def sum_of_quotients(by: str) -> str:
+    return entry(
+        "x = f32[5] parameter(0)",
+        "a = f32[5] parameter(1)",
+        "b = f32[5] parameter(2)",
+        "c = f32[5] parameter(3)",
+        f"s = f32[5] add({by})",
+        "q = f32[5] divide(x, s)",
+        "z = f32[] constant(0)",
+        "ROOT r = f32[] reduce(q, z), dimensions={0}, to_apply=add",
+        before=ADD,
+    )
+
+
 DIFFER: Final = {
+    "a conjunction that begins with false": (folded("and", "false"), written_out("and"), "exact"),
+    "a disjunction that begins with true": (folded("or", "true"), written_out("or"), "exact"),
+    "one summand of a divisor": (sum_of_quotients("a, b"), sum_of_quotients("c, b"), "real"),
     "what another state was made of in an inner loop": (nested("x"), nested("y"), "rounding"),
     "which of two complex NaNs is kept": (parts("x, y"), parts("y, x"), "exact"),
     "and of imaginary parts": (parts("x, y", "imag"), parts("y, x", "imag"), "exact"),
@@ -114,6 +160,9 @@ DIFFER: Final = {
     "the order of memory beside an unknown word": (with_a_word("1,0"), with_a_word("0,1"), "rounding"),
 }
 SAME: Final = {
+    "a conjunction that begins with true": (folded("and", "true"), written_out("and"), "exact"),
+    "a disjunction that begins with false": (folded("or", "false"), written_out("or"), "exact"),
+    "the summands of a divisor, turned round": (sum_of_quotients("a, b"), sum_of_quotients("b, a"), "real"),
     "what does not reach a state": (nested("x"), nested("x"), "exact"),
     "complex sums as numbers": (
         parts("x, y", seen="f32[4] negate(q)"),
@@ -134,3 +183,48 @@ def test_pairs_that_differ_in_one_thing(before: str, after: str, tier: str) -> N
 @pytest.mark.parametrize(("before", "after", "tier"), SAME.values(), ids=SAME)
 def test_pairs_that_do_not(before: str, after: str, tier: str) -> None:
     proved(before, after, tier)
+
+
+def by_constant(op: str, number: str) -> str:
+    return entry(
+        "x = f32[5] parameter(0)",
+        f"c = f32[] constant({number})",
+        "b = f32[5] broadcast(c), dimensions={}",
+        f"ROOT r = f32[5] {op}(x, b)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("divisor", "factor", "verdict"),
+    [
+        ("8", "0.125", "proved"),
+        ("inf", "0", "unknown"),
+        ("-inf", "-0.0", "unknown"),
+        ("0", "inf", "unknown"),
+        ("nan", "nan", "unknown"),
+        ("1e-39", "inf", "unknown"),
+        ("3e38", "3.3333333e-39", "unknown"),
+    ],
+)
+def test_what_has_no_reciprocal_is_not_divided_by_as_if_it_had_one(divisor: str, factor: str, verdict: str) -> None:
+    before, after = parse_module(by_constant("divide", divisor)), parse_module(by_constant("multiply", factor))
+    assert decide(before, after, "real", 5.0).verdict == verdict
+
+
+def out_of_order(waits: str) -> str:
+    return entry(
+        "x = f32[2] parameter(0)",
+        "y = f32[2] parameter(1)",
+        "t = token[] after-all()",
+        f"o = token[] outfeed(x, t){waits}",
+        "q = token[] outfeed(y, t)",
+        "ROOT r = f32[2] copy(x)",
+    )
+
+
+def test_what_waits_for_a_later_line_is_in_no_order() -> None:
+    waits, free = (parse_module(out_of_order(more)) for more in (", control-predecessors={q}", ""))
+    assert decide(free, free).verdict == "proved"
+    for before, after in ((waits, free), (free, waits), (waits, waits)):
+        found = decide(before, after)
+        assert found.verdict == "unknown" and found.reason == "not modelled: o waits for an instruction further down"
