@@ -621,6 +621,13 @@ def _marked(value: str, before: str, after: str) -> Callable[[str], str]:
     return replaced(rf"({before})(:\n value: <\d+ {value} )", rf"{after}\2")
 
 
+_HANDED_OVER = entry(
+    """%a = V parameter(0)
+  %x = V negate(%a)
+  ROOT %o = V exponential(%x)""",
+    header=", input_output_alias={ {}: (0, {}, may-alias) }",
+)
+
 WORDS: Final = [
     Planted(what, PLAIN, edit=edit)
     for what, edit in {
@@ -796,6 +803,17 @@ SHARED: Final = [
     Planted("a source that is read to the end of a copy in two branches", _TWO_ENDS, (("y", "x"),), (("n1", "s{0}"),)),
     Planted("a destination of a copy that ends in two branches", _TWO_ENDS, (("y", "s{0}"),), (("e1", "x"),)),
     Planted("a destination that is read before the copy ends in its branch", _EARLY, twin="refuted"),
+    Planted(
+        "a value behind the end of what the caller hands over",
+        _HANDED_OVER,
+        (("a", "x", "o"),),
+        (("a", "x", "o"),),
+        lambda plan: re.sub(
+            r"(<\d+ x @0> \(size=32,offset=)0",
+            r"\g<1>64",
+            plan.replace("allocation 0: size 32", "allocation 0: size 128"),
+        ),
+    ),
     Planted("beside: what ends in two branches", _APART_ENDS, (("y", "mid"),), (("n1", "mid"),)),
 ]
 SHARED.extend(

@@ -228,3 +228,43 @@ def test_what_waits_for_a_later_line_is_in_no_order() -> None:
     for before, after in ((waits, free), (free, waits), (waits, waits)):
         found = decide(before, after)
         assert found.verdict == "unknown" and found.reason == "not modelled: o waits for an instruction further down"
+
+
+def compared(narrow: str, wide: str, more: str = "") -> str:
+    """A comparison of two numbers, converted or as they are."""
+    return entry(
+        f"x = {narrow}[4] parameter(0)",
+        f"y = {narrow}[4] parameter(1)",
+        f"a = {wide}[4] convert(x)",
+        f"b = {wide}[4] convert(y)",
+        f"ROOT r = pred[4] compare(a, b), direction=LT{more}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("narrow", "wide", "held"),
+    [
+        ("f16", "f32", True),
+        ("bf16", "f32", True),
+        ("u8", "s16", True),
+        ("s8", "s32", True),
+        ("u16", "f32", True),
+        ("s8", "bf16", True),
+        ("f8e5m2", "f16", True),
+        ("f32", "f16", False),
+        ("f16", "bf16", False),
+        ("s32", "f32", False),
+        ("u8", "s8", False),
+        ("s8", "u16", False),
+        ("u32", "s32", False),
+        ("s64", "f64", False),
+    ],
+)
+def test_numbers_are_compared_as_in_a_type_that_holds_them(narrow: str, wide: str, held: bool) -> None:
+    (proved if held else unproved)(compared(narrow, wide), compared(narrow, narrow), "exact")
+
+
+def test_the_total_order_is_another_one() -> None:
+    """Of -0.0 and 0.0, and of NaN."""
+    unproved(compared("f16", "f32", ", type=TOTALORDER"), compared("f16", "f16"), "exact")
+    unproved(compared("f16", "f32"), compared("f16", "f16", ", type=TOTALORDER"), "exact")
