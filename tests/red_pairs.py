@@ -51,7 +51,7 @@ COPY = one("f32[4]", "ROOT r = f32[4] copy(p)")
 def unproved(before: str, after: str, tier: str) -> None:
     """The two differ, and each is equal to itself: the pair is unknown for its difference, not because it cannot be
     read."""
-    assert decide(parse_module(before), parse_module(after), tier, 5.0).verdict != "proved"  # type: ignore[arg-type]
+    assert decide(parse_module(before), parse_module(after), tier, 5.0).verdict in ("unknown", "refuted")  # type: ignore[arg-type]
     assert decide(parse_module(before), parse_module(before), "exact", 5.0).verdict == "proved"
 
 

@@ -82,7 +82,7 @@ def test_another_source_or_clamp_or_result_is_not_proved(old: str, new: str) -> 
         head, first, rest = text.partition("  output-to-input 0")
         changed = head + first + rest.replace(old, new, 1)
         assert changed != text
-        assert check_maps_text(changed, "x.map")[0].verdict is not Verdict.PROVED
+        assert check_maps_text(changed, "x.map")[0].verdict in ("unknown", "refuted")
 
 
 def test_readings_inside_of_readings_name_their_sources(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,7 +98,7 @@ def test_readings_inside_of_readings_name_their_sources(tmp_path: Path, capsys: 
     spec = claims(NESTED, "output-to-input", True)
     assert check_maps_text(spec, "x.map")[0].verdict is Verdict.PROVED
     other = spec.replace("reading {rt0 = parameter(2)", "reading {rt0 = parameter(1)")
-    assert other != spec and check_maps_text(other, "x.map")[0].verdict is not Verdict.PROVED
+    assert other != spec and check_maps_text(other, "x.map")[0].verdict in ("unknown", "refuted")
 
 
 def test_wrong_lists_of_readings_name_the_place() -> None:

@@ -188,7 +188,7 @@ def test_the_same_devices_written_otherwise(before: str, after: str) -> None:
 @pytest.mark.parametrize(("before", "after"), OTHER.values(), ids=OTHER)
 def test_other_devices_are_not_proved(before: str, after: str) -> None:
     for one, two in ((before, after), (after, before)):
-        assert decide(parse_module(one), parse_module(two), "rounding", 5.0).verdict is not Verdict.PROVED
+        assert decide(parse_module(one), parse_module(two), "rounding", 5.0).verdict in ("unknown", "refuted")
 
 
 def said(before: str, after: str) -> str:

@@ -67,13 +67,13 @@ def test_integers_are_folded_exactly_in_any_order(name: str) -> None:
 @pytest.mark.parametrize("name", ["a sum is cut", "zeros are left out", "a sum of products of sums"])
 def test_sums_of_floats_are_taken_apart_over_real_numbers_only(name: str) -> None:
     assert verdict(*RIGHT[name], "f32", "real") == "proved"
-    assert verdict(*RIGHT[name], "f32", "exact") != "proved"
+    assert verdict(*RIGHT[name], "f32", "exact") in ("unknown", "refuted")
 
 
 @pytest.mark.parametrize("kind", ["s32", "f32"])
 @pytest.mark.parametrize("name", WRONG)
 def test_what_differs_is_not_proved(name: str, kind: str) -> None:
-    assert verdict(*WRONG[name], kind, "rounding") != "proved"
+    assert verdict(*WRONG[name], kind, "rounding") in ("unknown", "refuted")
 
 
 OF_ONE = """f {{

@@ -206,4 +206,7 @@ def test_a_loop_that_is_left_out_ends_or_that_is_said(before: Module, after: Mod
 
 
 def test_a_loop_that_may_not_end_is_not_one_that_does() -> None:
-    assert decide(handing_on("LT", UP, counted=True), handing_on("LT", STAYS, counted=True)).verdict != Verdict.PROVED
+    assert decide(handing_on("LT", UP, counted=True), handing_on("LT", STAYS, counted=True)).verdict in (
+        "unknown",
+        "refuted",
+    )

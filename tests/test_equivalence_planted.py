@@ -268,3 +268,38 @@ def test_the_total_order_is_another_one() -> None:
     """Of -0.0 and 0.0, and of NaN."""
     unproved(compared("f16", "f32", ", type=TOTALORDER"), compared("f16", "f16"), "exact")
     unproved(compared("f16", "f32"), compared("f16", "f16", ", type=TOTALORDER"), "exact")
+
+
+def arithmetic(kind: str, *lines: str) -> str:
+    given = (f"x = {kind}[] parameter(0)", f"y = {kind}[] parameter(1)", f"t = {kind}[] constant(2)")
+    return entry(*given, *(line.replace("T", f"{kind}[]") for line in lines))
+
+
+QUOTIENTS: Final = {
+    "twice the half": (("h = T divide(x, t)", "ROOT r = T multiply(h, t)"), ("ROOT r = T copy(x)",)),
+    "half of twice": (("h = T multiply(x, t)", "ROOT r = T divide(h, t)"), ("ROOT r = T copy(x)",)),
+    "a product less one factor": (("h = T multiply(x, y)", "ROOT r = T divide(h, y)"), ("ROOT r = T copy(x)",)),
+    "half of a sum": (
+        ("h = T add(x, y)", "ROOT r = T divide(h, t)"),
+        ("a = T divide(x, t)", "b = T divide(y, t)", "ROOT r = T add(b, a)"),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["s32", "u8", "f32"])
+@pytest.mark.parametrize(("before", "after"), QUOTIENTS.values(), ids=QUOTIENTS)
+def test_integers_have_no_fractions(before: tuple[str, ...], after: tuple[str, ...], kind: str) -> None:
+    """What is behind the point is cut off, and a product wraps round."""
+    one, two = arithmetic(kind, *before), arithmetic(kind, *after)
+    if kind != "f32":
+        unproved(one, two, "real")
+        unproved(two, one, "real")
+    elif "y" not in before[-1]:  # x * y / y has no value where y is 0
+        proved(one, two, "real")
+
+
+@pytest.mark.parametrize("kind", ["s32", "u8"])
+def test_sums_and_products_of_integers_are_polynomials(kind: str) -> None:
+    one = arithmetic(kind, "h = T add(x, y)", "ROOT r = T multiply(h, t)")
+    proved(one, arithmetic(kind, "a = T multiply(x, t)", "b = T multiply(y, t)", "ROOT r = T add(b, a)"), "exact")
+    unproved(one, arithmetic(kind, "a = T multiply(x, t)", "ROOT r = T add(y, a)"), "exact")

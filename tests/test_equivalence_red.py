@@ -259,11 +259,7 @@ def convolved(more: str = "") -> str:
 
 
 PAIRS = {
-    "a sparse convolution is no dense one": (
-        convolved(),
-        convolved(", sparsity_config={lhs={dimension=1}}"),
-        "reassociation",
-    ),
+    "a sparse convolution is no dense one": (convolved(), convolved(", sparsity_config={lhs={dimension=1}}"), "real"),
     "a gradient for a library is no plain convolution": (convolved(), convolved(", conv_kind=dgrad"), "rounding"),
     "a float saturates, an integer wraps": (
         one("s16[4]", "a = f32[4] convert(p)", "ROOT r = s8[4] convert(a)"),
@@ -441,7 +437,7 @@ SOUND = {
     "a convolution is what it is however its groups are written": (
         convolved(),
         convolved(", feature_group_count=1"),
-        "reassociation",
+        "real",
     ),
     "the lowest number, where the type holds it": (
         against("f32", "maximum", "-inf"),

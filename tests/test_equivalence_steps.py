@@ -113,7 +113,7 @@ DIFFER = {
 
 @pytest.mark.parametrize(("before", "after"), DIFFER.values(), ids=DIFFER)
 def test_what_differs_is_not_proved(before: str, after: str) -> None:
-    assert decide(parse_module(before), parse_module(after), "rounding", 5.0).verdict != "proved"
+    assert decide(parse_module(before), parse_module(after), "rounding", 5.0).verdict in ("unknown", "refuted")
 
 
 SAME = {

@@ -165,7 +165,7 @@ def test_places_outside_of_the_shape_are_no_error_of_the_tool() -> None:
 def test_splits_are_not_compared_by_their_offsets_alone() -> None:
     """[0..3] over two memories: offsets 0 1 0 1, whichever memory they are in."""
     assert checked("shape f32[4]{0:SC(0:2)}", "same f32[4]{0:SC(0:2)}").verdict is Verdict.UNKNOWN
-    assert checked("shape f32[4]{0:SC(0:2)}", "at 2 = [2]").verdict is not Verdict.PROVED
+    assert checked("shape f32[4]{0:SC(0:2)}", "at 2 = [2]").verdict in ("unknown", "refuted")
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_a_bitcast_stays_in_its_memory(space: str, verdict: str) -> None:
 def test_a_formula_without_a_value_is_not_proved(op: str) -> None:
     text = "formula (d0) -> (d0 + 0 * (1 {} {})), domain: d0 in [0, 3]"
     assert checked("shape f32[4]{0}", text.format(op, "(d0 + 1)")).verdict is Verdict.PROVED
-    assert checked("shape f32[4]{0}", text.format(op, "d0")).verdict is not Verdict.PROVED
+    assert checked("shape f32[4]{0}", text.format(op, "d0")).verdict in ("unknown", "refuted")
 
 
 @pytest.mark.parametrize(

@@ -109,14 +109,14 @@ def test_a_wrong_statement_of_containment_is_noticed(monkeypatch: pytest.MonkeyP
     after = parse_map("(d0)[s0] -> (d0 + s0), domain: d0 in [0, 9], s0 in [0, 9], s0 mod 4 in [0, 2]")
     assert rewrite(before, after, "relational").verdict is Verdict.REFUTED
     monkeypatch.setattr(Piece, "membership", planted)
-    assert rewrite(before, after, "relational").verdict is not Verdict.PROVED
+    assert rewrite(before, after, "relational").verdict in ("unknown", "refuted")
 
 
 def test_a_wrong_statement_of_points_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rewriting, "constraint_formulas", lambda m: ())
     before = parse_map("(d0) -> (d0), domain: d0 in [0, 9]")
     after = parse_map("(d0) -> (d0), domain: d0 in [0, 9], d0 mod 4 in [0, 2]")
-    assert rewrite(before, after).verdict is not Verdict.PROVED
+    assert rewrite(before, after).verdict in ("unknown", "refuted")
 
 
 # --- what has no value -------------------------------------------------------------------------------------------
@@ -487,7 +487,7 @@ def test_variables_without_a_provider_are_told_apart_by_their_place() -> None:
     one, two = (parse_map(text % name) for name in "ab")
     assert rewrite(one, one).verdict is Verdict.PROVED
     assert rewrite(one, two, "pointwise").verdict is Verdict.REFUTED
-    assert rewrite(one, two, "relational").verdict is not Verdict.PROVED
+    assert rewrite(one, two, "relational").verdict in ("unknown", "refuted")
 
 
 def test_simplifying_twice_changes_nothing() -> None:

@@ -111,7 +111,7 @@ def test_a_loop_does_not_turn_as_often_as_other_numbers_say(
     first: tuple[str, ...], last: int, goes: str, kind: str, by: int
 ) -> None:
     (found,) = check_maps_text(turned(first, last, by, goes, kind=kind), "k.map")
-    assert found.verdict.value != "proved"
+    assert found.verdict.value in ("unknown", "refuted")
 
 
 IN_FUSION = "a = s8[] constant(100)\n b = s8[] add(a, a)\n k = s32[] convert(b)"

@@ -143,7 +143,7 @@ def test_a_condition_that_is_not_needed_is_named() -> None:
 def test_a_name_cannot_be_taken_for_a_member_of_a_group() -> None:
     """`k...` at rank 1 is k.0, which no rule can write."""
     found = check_tensor_rule(rule("A: [k..., k_0]\nwhen (k == k_0)...\ntranspose(A, dims=[1, 0]) => A"))
-    assert found.verdict is not Verdict.PROVED
+    assert found.verdict in ("unknown", "refuted")
 
 
 QUOTIENTS = "A: [n]  B: [n]  C: [n]  D: [n]\ntype reals\n"
@@ -677,7 +677,7 @@ def test_a_refutation_is_two_modules_that_are_no_equals() -> None:
     texts = instance_texts(rule(UNCLAMPED))
     assert texts is not None
     left, right = map(parse_module, texts)
-    assert decide(left, right, "rounding", 5.0).verdict != "proved"
+    assert decide(left, right, "rounding", 5.0).verdict in ("unknown", "refuted")
 
 
 @pytest.mark.parametrize("name", sorted(RULES)[::6])
