@@ -272,7 +272,7 @@ def test_the_total_order_is_another_one() -> None:
 
 def arithmetic(kind: str, *lines: str) -> str:
     given = (f"x = {kind}[] parameter(0)", f"y = {kind}[] parameter(1)", f"t = {kind}[] constant(2)")
-    return entry(*given, *(line.replace("T", f"{kind}[]") for line in lines))
+    return entry(*given, *(line.replace("= T ", f"= {kind}[] ") for line in lines))
 
 
 QUOTIENTS: Final = {
