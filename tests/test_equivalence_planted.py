@@ -303,3 +303,68 @@ def test_sums_and_products_of_integers_are_polynomials(kind: str) -> None:
     one = arithmetic(kind, "h = T add(x, y)", "ROOT r = T multiply(h, t)")
     proved(one, arithmetic(kind, "a = T multiply(x, t)", "b = T multiply(y, t)", "ROOT r = T add(b, a)"), "exact")
     unproved(one, arithmetic(kind, "a = T multiply(x, t)", "ROOT r = T add(y, a)"), "exact")
+
+
+def by_number(kind: str, op: str, number: int) -> str:
+    return arithmetic(kind, f"c = T constant({number})", f"ROOT r = T {op}(x, c)")
+
+
+def by_magnitude(kind: str, op: str, number: int) -> str:
+    """What an operation makes of the magnitude, with the sign of the number."""
+    return arithmetic(
+        kind,
+        "z = T constant(0)",
+        "n = pred[] compare(x, z), direction=LT",
+        "m = T negate(x)",
+        "a = T select(n, m, x)",
+        f"c = T constant({number})",
+        f"b = T {op}(a, c)",
+        "d = T negate(b)",
+        "ROOT r = T select(n, d, b)",
+    )
+
+
+SHIFT: Final = "shift-right-logical"
+POWERS_OF_TWO: Final = [
+    (by_number("u32", "divide", 4), by_number("u32", SHIFT, 2)),
+    (by_number("u8", "remainder", 4), by_number("u8", "and", 3)),
+    (by_number("s32", "divide", 8), by_magnitude("s32", SHIFT, 3)),
+    (by_number("s8", "remainder", 8), by_magnitude("s8", "and", 7)),
+]
+OTHERS: Final = [
+    *((by_number(kind, "divide", 6), by_number(kind, SHIFT, 2)) for kind in ("u32", "u8")),
+    *((by_number(kind, "remainder", 6), by_number(kind, "and", 5)) for kind in ("u32", "u8")),
+    *((by_number(kind, "divide", 6), by_magnitude(kind, SHIFT, 2)) for kind in ("s32", "s8")),
+    *((by_number(kind, "remainder", 6), by_magnitude(kind, "and", 5)) for kind in ("s32", "s8")),
+    # Of a number below zero the quotient goes towards zero, and the shift to a large number.
+    *((by_number(kind, "divide", 4), by_number(kind, SHIFT, 2)) for kind in ("s32", "s8")),
+    *((by_number(kind, "remainder", 4), by_number(kind, "and", 3)) for kind in ("s32", "s8")),
+    *((by_number("u32", op, 4), by_number("u32", SHIFT, 2)) for op in ("remainder", "multiply")),
+    *((by_number("u32", op, 4), by_number("u32", "and", 3)) for op in ("divide", "multiply")),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), POWERS_OF_TWO)
+def test_by_a_power_of_two_bits_are_moved_or_left_out(before: str, after: str) -> None:
+    proved(before, after, "exact")
+
+
+@pytest.mark.parametrize(("before", "after"), OTHERS)
+def test_by_another_number_or_with_a_sign_they_are_not(before: str, after: str) -> None:
+    unproved(before, after, "real")
+
+
+@pytest.mark.parametrize("function", ["log", "sqrt", "negate"])
+def test_what_has_no_value_taken_from_itself_is_not_zero(function: str) -> None:
+    """A sum of which one summand may have none; it stays open in the module before, where nothing is owed."""
+    zero = entry("x = f32[4] parameter(0)", "ROOT z = f32[] constant(0)")
+    taken = entry(
+        "x = f32[4] parameter(0)",
+        "z = f32[] constant(0)",
+        f"l = f32[4] {function}(x)",
+        "s = f32[] reduce(l, z), dimensions={0}, to_apply=add",
+        "ROOT r = f32[] subtract(s, s)",
+        before=ADD,
+    )
+    (proved if function == "negate" else unproved)(zero, taken, "real")
+    proved(taken, zero, "real")
