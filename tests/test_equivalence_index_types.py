@@ -193,6 +193,10 @@ ALWAYS = {
         "s = f32[200] slice(x), slice={[0:200]}", "g = s32[] get-dimension-size(s), dimensions={0}",
         "i = u8[] convert(g)",
     ),
+    "all bits of some": (
+        "s = s8[4] broadcast(q), dimensions={}", "c = s8[4] constant({-1, -2, -1, -2})",
+        "m = s8[4] or(s, c)", "y = u8[4] convert(m)", "d = u8[1] slice(y), slice={[0:1]}", TO_ONE,
+    ),
     "the least of all": ("t = s8[] constant(-128)", "m = s8[] minimum(q, t)", "i = u8[] bitcast-convert(m)"),
     "the own place and more": ("o = u32[] partition-id()", "m = u8[] convert(o)", N200, "i = u8[] add(m, n)"),
     "half of it twice": (

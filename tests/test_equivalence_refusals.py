@@ -166,4 +166,4 @@ REFUSED: dict[str, tuple[Goal, list[object], str]] = {
 @pytest.mark.parametrize(("goal", "given", "why"), REFUSED.values(), ids=REFUSED)
 def test_what_a_step_refuses(goal: Goal, given: list[object], why: str) -> None:
     with pytest.raises(Denied, match=why):
-        print(subgoals(Rules(GRAPH, "real"), goal, list(given)))  # type: ignore[arg-type]
+        subgoals(Rules(GRAPH, "real"), goal, list(given))
