@@ -72,8 +72,8 @@ FOLDS = (
     "most { l = u8[] parameter(0)\n m = u8[] parameter(1)\n ROOT o = u8[] constant(200)\n}\n"
 )
 LESS = (
-    TURNS
-    + FOLDS
+    TURNS + FOLDS + "less_by_one { l = s16[] parameter(0)\n m = s16[] parameter(1)\n n = s16[] parameter(2)\n"
+    " o = s16[] parameter(3)\n ROOT q = pred[] compare(l, m), direction=LT\n}\n"
     + "large { w = u8[] parameter(0)\n ROOT o = u8[] constant(200)\n}\nitself { ROOT w = u8[] parameter(0)\n}\n"
     + "less { l = u8[] parameter(0)\n m = u8[] parameter(1)\n ROOT o = pred[] compare(l, m), direction=LT\n}\n"
 )
@@ -263,6 +263,163 @@ def test_what_never_is_one_is_read_by_its_type(lines: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("lines", ALWAYS.values(), ids=ALWAYS)
 def test_what_is_not_bounded_may_be_one(lines: tuple[str, ...]) -> None:
     assert index(*lines)
+
+
+PAIRS: Final = {
+    # Of two elements the one is a large constant, the other is not: bounds are of both.
+    "a difference": ("u8", "{100, 200}", "subtract", "{100, 0}", 1),
+    "a sum": ("u8", "{100, 100}", "add", "{0, 100}", 1),
+    "a quotient": ("u8", "{200, 200}", "divide", "{1, 100}", 0),
+    "a remainder": ("u8", "{200, 200}", "remainder", "{2, 250}", 1),
+    "a remainder of one dividend": ("u8", "{200, 200}", "remainder", "{201, 10}", 0),
+    "common bits": ("u8", "{200, 200}", "and", "{1, 255}", 1),
+    "other bits": ("u8", "{1, 1}", "xor", "{2, 200}", 1),
+    "bits of both": ("u8", "{64, 129}", "or", "{31, 30}", 1),
+    "the less": ("u8", "{1, 200}", "minimum", "{255, 255}", 1),
+    "the larger": ("u8", "{1, 200}", "maximum", "{0, 0}", 1),
+    "a product": ("u8", "{1, 10}", "multiply", "{1, 20}", 1),
+    "moved to the left": ("u8", "{1, 1}", "shift-left", "{0, 7}", 1),
+    "moved to the right": ("u8", "{200, 200}", "shift-right-logical", "{0, 7}", 0),
+    "moved with the highest bit": ("u8", "{200, 200}", "shift-right-arithmetic", "{1, 2}", 0),
+    "beside another": ("u8", "{1, 2}", "concatenate", "{3, 200}", 3),
+}
+
+
+@pytest.mark.parametrize(("kind", "one", "op", "other", "place"), PAIRS.values(), ids=PAIRS)
+def test_bounds_are_of_all_elements(kind: str, one: str, op: str, other: str, place: int) -> None:
+    def made(largest: bool) -> bool:
+        more = ", dimensions={0}" if op == "concatenate" else ""
+        wide = 4 if op == "concatenate" else 2
+        return index(
+            f"c = {kind}[2] constant({one})",
+            f"e = {kind}[2] constant({other})",
+            f"y = {kind}[{wide}] {op}(c, e){more}",
+            *(("h = u8[] constant(2)", f"g = u8[{wide}] broadcast(h), dimensions={{}}") if not largest else ()),
+            *((f"w = u8[{wide}] divide(y, g)",) if not largest else ()),
+            f"d = u8[1] slice({'y' if largest else 'w'}), slice={{[{place}:{place + 1}]}}",
+            TO_ONE,
+        )
+
+    assert made(True) and not made(False)
+
+
+ELEMENTS: Final = {
+    "negated": ("c = s16[2] constant({-200, -100})", "y = s16[2] negate(c)", 0),
+    "its other bits": ("c = s16[2] constant({-200, -100})", "y = s16[2] not(c)", 0),
+    "without its sign": ("c = s16[2] constant({-200, -100})", "y = s16[2] abs(c)", 0),
+    "in a padding": ("c = s16[] constant(200)\n  e = s16[1] constant({1})", "y = s16[2] pad(e, c), padding=0_1", 1),
+    "counted in another dimension": (
+        "c = s16[2,201] iota(), iota_dimension=1\n  e = s16[2,1] slice(c), slice={[0:2],[200:201]}",
+        "y = s16[2] reshape(e)",
+        1,
+    ),
+    "sorted beside another": (
+        "c = s16[2] constant({1, 2})\n  e = s16[2] constant({200, 100})\n"
+        "  s = (s16[2], s16[2]) sort(c, e), dimensions={0}, to_apply=less_by_one",
+        "y = s16[2] get-tuple-element(s), index=1",
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize(("given", "made", "place"), ELEMENTS.values(), ids=ELEMENTS)
+def test_what_one_of_two_elements_is(given: str, made: str, place: int) -> None:
+    one = (f"d = s16[1] slice(y), slice={{[{place}:{place + 1}]}}", "o = s16[] reshape(d)", "i = u8[] convert(o)")
+    assert index(given, made, *one)
+
+
+WIDE_BITS: Final = {
+    "of a wider number": ("c = u16[] constant(51201)", "y = u8[2] bitcast-convert(c)", "u8", 1),
+    "of a number with a sign": ("c = s32[] constant(-56)", "y = u8[4] bitcast-convert(c)", "u8", 0),
+    "of two numbers": ("c = u8[2,2] constant({{0, 0}, {1, 200}})", "y = u16[2] bitcast-convert(c)", "u16", 1),
+    "of a float": ("c = f32[2] constant({-0.0, 1})", "y = u32[2] bitcast-convert(c)", "u32", 0),
+}
+
+
+@pytest.mark.parametrize(("given", "made", "kind", "place"), WIDE_BITS.values(), ids=WIDE_BITS)
+def test_bits_of_another_width_may_be_any(given: str, made: str, kind: str, place: int) -> None:
+    one = (f"d = {kind}[1] slice(y), slice={{[{place}:{place + 1}]}}", f"i = {kind}[] reshape(d)")
+    assert index(given, made, *one, kind=f"{kind}[]")
+
+
+BOUNDS: Final = {
+    "the larger of its sizes": (
+        "s = f32[200,2] broadcast(f), dimensions={}",
+        "g = s32[] get-dimension-size(s), dimensions={0}",
+        "i = u8[] convert(g)",
+    ),
+    "a choice of which one is not known": (
+        "t = f32[] constant(100)",
+        "e = f32[] add(t, t)",
+        "c = f32[] select(b, f, e)",
+        "i = u8[] convert(c)",
+    ),
+    "a multiple of what holds": (
+        "h = pred[] compare(p, p), direction=EQ",
+        "o = u8[] convert(h)",
+        N200,
+        "i = u8[] multiply(o, n)",
+    ),
+    "a multiple of its leading zeros": (
+        "o = u8[] constant(0)",
+        "l = u8[] count-leading-zeros(o)",
+        "t = u8[] constant(16)",
+        "i = u8[] multiply(l, t)",
+    ),
+    "a float beyond the type": ("n = f32[] constant(300)", "i = u8[] convert(n)"),
+    "bits of both, threefold": (
+        "c = u8[2] constant({32, 33})",
+        "e = u8[2] constant({31, 30})",
+        "o = u8[2] or(c, e)",
+        "t = u8[2] constant({3, 3})",
+        "y = u8[2] multiply(o, t)",
+        "d = u8[1] slice(y), slice={[0:1]}",
+        TO_ONE,
+    ),
+}
+
+
+@pytest.mark.parametrize("lines", BOUNDS.values(), ids=BOUNDS)
+def test_other_bounds(lines: tuple[str, ...]) -> None:
+    assert index(*lines)
+
+
+def turning(start: str, turn: str, seen: str) -> str:
+    """What a loop reads at one of its states, three times."""
+    state = "(s32[], u8[], f32[300], f32[3])"
+    parts = (
+        f" t = {state} parameter(0)\n k = s32[] get-tuple-element(t), index=0\n"
+        " a = u8[] get-tuple-element(t), index=1\n x = f32[300] get-tuple-element(t), index=2\n"
+        " w = f32[3] get-tuple-element(t), index=3\n"
+    )
+    return entry(
+        "x = f32[300] parameter(0)",
+        "p = u8[] parameter(1)",
+        "z = s32[] constant(0)",
+        "f = f32[] constant(0)",
+        "e = f32[3] broadcast(f), dimensions={}",
+        start,
+        f"t = {state} tuple(z, c, x, e)",
+        f"l = {state} while(t), condition=three, body=turn",
+        "ROOT r = f32[3] get-tuple-element(l), index=3",
+        before=f"three {{\n{parts} n = s32[] constant(3)\n ROOT o = pred[] compare(k, n), direction=LT\n}}\n"
+        f"turn {{\n{parts} o = s32[] constant(1)\n j = s32[] add(k, o)\n {turn}\n i = {seen}[] convert(a)\n"
+        f" s = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={{3}}\n v = f32[3] add(s, w)\n"
+        f" ROOT r = {state} tuple(j, h, x, v)\n}}\n",
+    )
+
+
+@pytest.mark.parametrize("number", [200, 100])
+@pytest.mark.parametrize(
+    "turn",
+    ["h = u8[] constant(N)", "u = u8[] constant(0)\n h = u8[] add(a, u)", "h = u8[] convert(a)"],
+    ids=["a constant", "itself and nothing", "itself"],
+)
+def test_a_state_of_a_loop_may_be_what_it_begins_with(turn: str, number: int) -> None:
+    start, turn = f"c = u8[] constant({number})", turn.replace("N", str(number))
+    (unproved if number == 200 else proved)(turning(start, turn, "u8"), turning(start, turn, "s64"), "exact")
+    given = "c = u8[] copy(p)"
+    proved(turning(given, turn, "u8"), turning(given, turn, "s64"), "exact")
 
 
 WIDE = {

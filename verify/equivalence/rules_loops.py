@@ -55,6 +55,7 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any], zeros: bool = False) -> lis
             # Equal states have a value where the left one has, so a state of the right loop alone may have none.
             valued = not rules.definedness.partial(loops[members[0][0]])
             free[side][k] = rules.graph.node("free", type_, sizes, (), ("loop", depth, members, valued))
+            free[side][k].begins.update(loops[s].operands[positions[s][i]] for s, i in members)
             bound[state] = free[side][k]
         key = (node.bodies, tuple(bound.items()))
         if key not in rules.turned:

@@ -28,6 +28,7 @@ Between = tuple[float, float]
 """The least and the largest that an element is, inclusive; whole numbers for integers and predicates."""
 
 _LOOKED_AT: Final = 1000
+_WAITING: Final = 10_000
 """What is made of more is not followed."""
 _GIVEN: Final[tuple[Callable[[int], int], ...]] = (
     lambda bits: 0,
@@ -62,15 +63,17 @@ def _largest(root: Node, given: Callable[[int], int]) -> float:
     known: dict[Node, Between | None] = {}
     stack = [root]
     while stack:
-        if len(known) > _LOOKED_AT:
+        if len(known) > _LOOKED_AT or len(stack) > _WAITING:
             return inf
         node = stack[-1]
-        waiting = [o for o in node.operands if o not in known]
+        waiting = [o for o in (*node.operands, *node.begins) if o not in known]
         if waiting:
             stack += waiting
             continue
         stack.pop()
-        known[node] = _held(node, known, given)
+        found = _held(node, known, given)
+        # A free state of a loop is also what the loop begins with, which it may be in every turn.
+        known[node] = _any_of([found, *(known[b] for b in node.begins)]) if node.begins else found
     found = known[root]
     return inf if found is None else found[1]
 
@@ -129,7 +132,8 @@ def _computed(node: Node, held: list[Between | None]) -> Between | None:
         return 0, max(node.operands[0].sizes)
     if node.head in ("convert", "bitcast-convert") and node.type in INTEGERS:
         (operand,), (found,) = node.operands, held
-        if found is None or (node.head != "convert" and operand.type not in INTEGERS):
+        whole = operand.type in INTEGERS and width(operand.type) == width(node.type)
+        if found is None or (node.head != "convert" and not whole):
             return None
         low, high = int(found[0]), int(found[1])  # of a float what is behind the point is cut off
         # A float beyond the type is brought to its end, and does not wrap round.
@@ -191,6 +195,8 @@ def _of_two(head: str, one: tuple[int, int], other: tuple[int, int], bits: int) 
             return 0, (1 << max(b, d).bit_length()) - 1
         case "shift-left" if c == d >= 0:
             return (a << c, b << c) if c < bits else (0, 0)
-        case "shift-right-logical" | "shift-right-arithmetic" if natural:
+        case "shift-right-logical" if natural:
+            return a >> min(d, bits), b >> min(c, bits)
+        case "shift-right-arithmetic" if natural and b >> bits - 1 == 0:  # else the highest bit stays set
             return a >> min(d, bits), b >> min(c, bits)
     return None
