@@ -277,6 +277,8 @@ PAIRS: Final = {
     "bits of both": ("u8", "{64, 129}", "or", "{31, 30}", 1),
     "the less": ("u8", "{1, 200}", "minimum", "{255, 255}", 1),
     "the larger": ("u8", "{1, 200}", "maximum", "{0, 0}", 1),
+    "the other is larger": ("u8", "{0, 0}", "maximum", "{1, 200}", 1),
+    "a quotient by nothing": ("u8", "{200, 200}", "divide", "{0, 1}", 1),
     "a product": ("u8", "{1, 10}", "multiply", "{1, 20}", 1),
     "moved to the left": ("u8", "{1, 1}", "shift-left", "{0, 7}", 1),
     "moved to the right": ("u8", "{200, 200}", "shift-right-logical", "{0, 7}", 0),
@@ -343,6 +345,7 @@ def test_bits_of_another_width_may_be_any(given: str, made: str, kind: str, plac
 
 
 BOUNDS: Final = {
+    "one without its sign": ("c = s16[] constant(-200)", "m = s16[] abs(c)", "i = u8[] convert(m)"),
     "the larger of its sizes": (
         "s = f32[200,2] broadcast(f), dimensions={}",
         "g = s32[] get-dimension-size(s), dimensions={0}",
