@@ -621,6 +621,21 @@ def _marked(value: str, before: str, after: str) -> Callable[[str], str]:
     return replaced(rf"({before})(:\n value: <\d+ {value} )", rf"{after}\2")
 
 
+_UPDATED_IN_A_FUSION = entry(
+    """%a = f32[32]{0} parameter(0)
+  %i = s32[] parameter(1)
+  %u = f32[2]{0} parameter(2)
+  %x = f32[32]{0} negate(%a)
+  ROOT %o = f32[32]{0} fusion(%x, %u, %i), kind=kLoop, calls=%f""",
+    parameters="a: f32[32], i: s32[], u: f32[2]",
+    result="f32[32]",
+    other="""%f (p: f32[32], q: f32[2], k: s32[]) -> f32[32] {
+ %p = f32[32]{0} parameter(0)
+ %q = f32[2]{0} parameter(1)
+ %k = s32[] parameter(2)
+ ROOT %d = f32[32]{0} dynamic-update-slice(%p, %q, %k)
+}""",
+)
 _HANDED_OVER = entry(
     """%a = V parameter(0)
   %x = V negate(%a)
@@ -803,6 +818,17 @@ SHARED: Final = [
     Planted("a source that is read to the end of a copy in two branches", _TWO_ENDS, (("y", "x"),), (("n1", "s{0}"),)),
     Planted("a destination of a copy that ends in two branches", _TWO_ENDS, (("y", "s{0}"),), (("e1", "x"),)),
     Planted("a destination that is read before the copy ends in its branch", _EARLY, twin="refuted"),
+    Planted(
+        "an update in a fusion over half of its operand",
+        _UPDATED_IN_A_FUSION,
+        (("x", "o"),),
+        (("x", "o"),),
+        lambda plan: re.sub(
+            r"(allocation \d+: size )128(, maybe-live-out:\n value: <\d+ x @0> \(size=128,offset=)0",
+            r"\g<1>192\g<2>64",
+            plan,
+        ),
+    ),
     Planted(
         "a value behind the end of what the caller hands over",
         _HANDED_OVER,
