@@ -621,21 +621,26 @@ def _marked(value: str, before: str, after: str) -> Callable[[str], str]:
     return replaced(rf"({before})(:\n value: <\d+ {value} )", rf"{after}\2")
 
 
-_UPDATED_IN_A_FUSION = entry(
-    """%a = f32[32]{0} parameter(0)
+def _updated_in_a_fusion(made: str) -> str:
+    return entry(
+        """%a = f32[32]{0} parameter(0)
   %i = s32[] parameter(1)
   %u = f32[2]{0} parameter(2)
   %x = f32[32]{0} negate(%a)
   ROOT %o = f32[32]{0} fusion(%x, %u, %i), kind=kLoop, calls=%f""",
-    parameters="a: f32[32], i: s32[], u: f32[2]",
-    result="f32[32]",
-    other="""%f (p: f32[32], q: f32[2], k: s32[]) -> f32[32] {
- %p = f32[32]{0} parameter(0)
- %q = f32[2]{0} parameter(1)
+        parameters="a: f32[32], i: s32[], u: f32[2]",
+        result="f32[32]",
+        other=f"""%f (p: f32[32], q: f32[2], k: s32[]) -> f32[32] {{
+ %p = f32[32]{{0}} parameter(0)
+ %q = f32[2]{{0}} parameter(1)
  %k = s32[] parameter(2)
- ROOT %d = f32[32]{0} dynamic-update-slice(%p, %q, %k)
-}""",
-)
+ %n = f32[32]{{0}} {made}
+ ROOT %d = f32[32]{{0}} dynamic-update-slice(%n, %q, %k)
+}}""",
+    )
+
+
+_UPDATED: Final = _updated_in_a_fusion("bitcast(%p)")
 _HANDED_OVER = entry(
     """%a = V parameter(0)
   %x = V negate(%a)
@@ -820,7 +825,7 @@ SHARED: Final = [
     Planted("a destination that is read before the copy ends in its branch", _EARLY, twin="refuted"),
     Planted(
         "an update in a fusion over half of its operand",
-        _UPDATED_IN_A_FUSION,
+        _UPDATED,
         (("x", "o"),),
         (("x", "o"),),
         lambda plan: re.sub(
@@ -828,6 +833,13 @@ SHARED: Final = [
             r"\g<1>192\g<2>64",
             plan,
         ),
+    ),
+    Planted(
+        "an update of what is turned round in a fusion over what is turned",
+        _updated_in_a_fusion("reverse(%p), dimensions={0}"),
+        (("x", "o"),),
+        (("x", "o"),),
+        sound=_updated_in_a_fusion("negate(%p)"),
     ),
     Planted(
         "a value behind the end of what the caller hands over",
