@@ -267,42 +267,43 @@ def test_what_is_not_bounded_may_be_one(lines: tuple[str, ...]) -> None:
 
 PAIRS: Final = {
     # Of two elements the one is a large constant, the other is not: bounds are of both.
-    "a difference": ("u8", "{100, 200}", "subtract", "{100, 0}", 1),
-    "a sum": ("u8", "{100, 100}", "add", "{0, 100}", 1),
-    "a quotient": ("u8", "{200, 200}", "divide", "{1, 100}", 0),
-    "a remainder": ("u8", "{200, 200}", "remainder", "{2, 250}", 1),
-    "a remainder of one dividend": ("u8", "{200, 200}", "remainder", "{201, 10}", 0),
-    "common bits": ("u8", "{200, 200}", "and", "{1, 255}", 1),
-    "other bits": ("u8", "{1, 1}", "xor", "{2, 200}", 1),
-    "bits of both": ("u8", "{64, 129}", "or", "{31, 30}", 1),
-    "the less": ("u8", "{1, 200}", "minimum", "{255, 255}", 1),
-    "the larger": ("u8", "{1, 200}", "maximum", "{0, 0}", 1),
-    "the other is larger": ("u8", "{0, 0}", "maximum", "{1, 200}", 1),
-    "a quotient by nothing": ("u8", "{200, 200}", "divide", "{0, 1}", 1),
-    "a product": ("u8", "{1, 10}", "multiply", "{1, 20}", 1),
-    "moved to the left": ("u8", "{1, 1}", "shift-left", "{0, 7}", 1),
-    "moved to the right": ("u8", "{200, 200}", "shift-right-logical", "{0, 7}", 0),
-    "moved with the highest bit": ("u8", "{200, 200}", "shift-right-arithmetic", "{1, 2}", 0),
-    "beside another": ("u8", "{1, 2}", "concatenate", "{3, 200}", 3),
+    "a difference": ("{100, 200}", "subtract", "{100, 0}", 1),
+    "a sum": ("{100, 100}", "add", "{0, 100}", 1),
+    "a quotient": ("{200, 200}", "divide", "{1, 100}", 0),
+    "a remainder": ("{200, 200}", "remainder", "{2, 250}", 1),
+    "a remainder of one dividend": ("{200, 200}", "remainder", "{201, 10}", 0),
+    "common bits": ("{200, 200}", "and", "{1, 255}", 1),
+    "other bits": ("{1, 1}", "xor", "{2, 200}", 1),
+    "bits of both": ("{64, 129}", "or", "{31, 30}", 1),
+    "the less": ("{1, 200}", "minimum", "{255, 255}", 1),
+    "the larger": ("{1, 200}", "maximum", "{0, 0}", 1),
+    "the other is larger": ("{0, 0}", "maximum", "{1, 200}", 1),
+    "a quotient by nothing": ("{200, 200}", "divide", "{0, 1}", 1),
+    "a product": ("{1, 10}", "multiply", "{1, 20}", 1),
+    "moved to the left": ("{1, 1}", "shift-left", "{0, 7}", 1),
+    "moved to the right": ("{200, 200}", "shift-right-logical", "{0, 7}", 0),
+    "moved with the highest bit": ("{200, 200}", "shift-right-arithmetic", "{1, 2}", 0),
+    "beside another": ("{1, 2}", "concatenate", "{3, 200}", 3),
 }
 
 
-@pytest.mark.parametrize(("kind", "one", "op", "other", "place"), PAIRS.values(), ids=PAIRS)
-def test_bounds_are_of_all_elements(kind: str, one: str, op: str, other: str, place: int) -> None:
-    def made(largest: bool) -> bool:
-        more = ", dimensions={0}" if op == "concatenate" else ""
-        wide = 4 if op == "concatenate" else 2
+@pytest.mark.parametrize(("one", "op", "other", "place"), PAIRS.values(), ids=PAIRS)
+def test_bounds_are_of_all_elements(one: str, op: str, other: str, place: int) -> None:
+    wide, more = (4, ", dimensions={0}") if op == "concatenate" else (2, "")
+
+    def read(*halved: str, name: str = "y") -> bool:
         return index(
-            f"c = {kind}[2] constant({one})",
-            f"e = {kind}[2] constant({other})",
-            f"y = {kind}[{wide}] {op}(c, e){more}",
-            *(("h = u8[] constant(2)", f"g = u8[{wide}] broadcast(h), dimensions={{}}") if not largest else ()),
-            *((f"w = u8[{wide}] divide(y, g)",) if not largest else ()),
-            f"d = u8[1] slice({'y' if largest else 'w'}), slice={{[{place}:{place + 1}]}}",
+            f"c = u8[2] constant({one})",
+            f"e = u8[2] constant({other})",
+            f"y = u8[{wide}] {op}(c, e){more}",
+            *halved,
+            f"d = u8[1] slice({name}), slice={{[{place}:{place + 1}]}}",
             TO_ONE,
         )
 
-    assert made(True) and not made(False)
+    assert read()
+    two = ("h = u8[] constant(2)", f"g = u8[{wide}] broadcast(h), dimensions={{}}", f"w = u8[{wide}] divide(y, g)")
+    assert not read(*two, name="w")
 
 
 ELEMENTS: Final = {
