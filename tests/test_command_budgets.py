@@ -7,8 +7,9 @@ import resource
 import signal
 import sys
 import time
+import weakref
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
@@ -17,7 +18,7 @@ import pytest
 
 from hloproof.cli import COMMANDS, run
 from hloproof.commands import limits
-from hloproof.processes.alarm import AGAIN, at_most, at_most_more
+from hloproof.processes.alarm import at_most, at_most_more
 from hloproof.results.verdict import Exit
 
 SLOW_MAP = "(d0) -> (" + " + ".join(f"(d0 floordiv {k}) * {k}" for k in range(2, 900)) + "), domain: d0 in [0, 9999]"
@@ -47,7 +48,7 @@ ENTRY e { p = f32[] parameter(0)
 ONE = "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  ROOT r = f32[4] reverse(p), dimensions={0}\n}\n"
 
 
-# The alarm may fall into a callback of the garbage collector, where it is lost; it is raised at the end then.
+# A file that is opened just when the alarm rings, of a module that is imported, is closed with a warning.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     "arguments",
@@ -182,26 +183,70 @@ def test_the_alarm_of_somebody_else_rings_as_it_would(every: float) -> None:
         signal.signal(signal.SIGALRM, before)
 
 
-def test_an_alarm_that_rings_while_memory_is_collected_is_told_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is raised in a callback of the collector is lost, with a warning; Hypothesis has one."""
-    lost: list[object] = []
-    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+def _busy(*_: object) -> None:
+    end = time.monotonic() + 0.05
+    while time.monotonic() < end:
+        pass
 
-    def takes_long(phase: str, info: dict[str, int]) -> None:
-        end = time.monotonic() + 0.05
-        while time.monotonic() < end:
-            pass
 
-    gc.collect()  # what lies about by now may have callbacks of its own when it goes, which lose what is raised too
-    gc.callbacks.append(takes_long)
+class _Held:
+    """Something that can be referred to weakly."""
+
+
+class _GoesSlowly:
+    def __del__(self) -> None:
+        _busy()
+
+
+def _collect() -> None:
+    gc.callbacks.append(_busy)
     try:
-        with pytest.raises(LookupError), at_most(0.02, _late("late")):
-            gc.collect()
-            time.sleep(AGAIN / 2)
-            raise AssertionError("it rang only once")
+        gc.collect()
     finally:
-        gc.callbacks.remove(takes_long)
-    assert not lost
+        gc.callbacks.remove(_busy)
+
+
+def _drop_what_is_watched() -> None:
+    held = _Held()
+    _watch = weakref.ref(held, _busy)
+    del held
+
+
+def _drop_what_goes_slowly() -> None:
+    _GoesSlowly()
+
+
+@pytest.mark.parametrize("where", [_collect, _drop_what_is_watched, _drop_what_goes_slowly])
+@pytest.mark.parametrize("inside", [nullcontext, lambda: at_most(60.0, _late("inner"))])
+def test_an_alarm_that_rings_where_nothing_can_be_raised_is_told_behind_it(
+    where: Callable[[], None], inside: Callable[[], AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is raised in what Python calls by itself is lost, with a warning: the suite failed by one such now and
+    then, and what rang there rang again half a second later."""
+    lost: list[object] = []
+    gc.collect()  # what lies about by now may have callbacks of its own
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+    monkeypatch.setattr("hloproof.processes.alarm.AGAIN", 30.0)
+    before = sys.unraisablehook
+    with pytest.raises(LookupError, match="outer"), at_most(0.02, _late("outer")), inside():
+        where()
+        time.sleep(10)
+        raise AssertionError("it rang only once")
+    assert not lost and sys.unraisablehook == before
+
+
+def test_what_others_raise_where_nothing_can_be_is_told_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost: list[str] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda what: lost.append(str(what.exc_value)))
+    held = _Held()
+
+    def fails(_: object) -> None:
+        raise ValueError("its own")
+
+    _watch = weakref.ref(held, fails)
+    with at_most(60.0, _late("late")):
+        del held
+    assert lost == ["its own"]
 
 
 def test_what_passes_over_the_first_interruption_meets_the_next(monkeypatch: pytest.MonkeyPatch) -> None:

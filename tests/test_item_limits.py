@@ -114,8 +114,6 @@ def _runs(pid: str) -> bool:
         return False
 
 
-# The alarm may fall into a callback of the garbage collector (Hypothesis has one), where it is lost; the next follows.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     ("name", "head"), [("a.rules", "rule a\n  "), ("a.layout", "layout a\n  shape f32[4]\n  formula (d0) -> (")]
 )

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-import gc
 import mmap
 import resource
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from math import inf
 from time import monotonic
 from types import FrameType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 AGAIN: Final = 0.5
 """Seconds until it is raised once more: what is interrupted may take the first for an error of its own."""
 _SOON: Final = 0.001
-"""Seconds until an alarm rings whose time came while one inside of it was entered or left, or memory was collected."""
+"""Seconds until an alarm rings whose time came while one inside of it was entered or left, or whose first was lost."""
 _EARLY: Final = 0.001
 """Seconds by which two clocks may differ."""
 
 
 def at_most(seconds: float, late: Callable[[], BaseException]) -> AbstractContextManager[None]:
     """Raises what `late` makes in the body after so many seconds, where the platform has the signal and this is the
-    main thread; else the body is not limited. A call into a library is interrupted when it returns. Where what is
-    raised gets lost in the body, and the body ends as if nothing was, it is raised at its end. Where one is set inside
-    of another, or of an alarm that somebody else has set, each rings at its own time. `seconds` is above 0."""
+    main thread; else the body is not limited. A call into a library is interrupted when it returns. What is raised
+    where nothing can be (in what Python calls by itself when memory is collected) is raised soon after. Where it gets
+    lost in the body, and the body ends as if nothing was, it is raised at its end. Where one is set inside of
+    another, or of an alarm that somebody else has set, each rings at its own time. `seconds` is above 0."""
     return _Alarm(seconds, late)
 
 
@@ -42,25 +46,35 @@ class _Alarm(AbstractContextManager[None]):
         self._every = 0.0
         """How often that one rings again, in seconds."""
         self._set = self._missed = False
+        self._told: tuple[BaseException, float] | None = None
+        """What was raised last, and when the alarm around this one was to ring before."""
+        self._lost_before: Callable[[UnraisableHookArgs], object] = sys.unraisablehook
+        """Who is told of what is raised where nothing can be, but for what is raised here."""
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
         at = frame
-        collecting = {getattr(callback, "__code__", None) for callback in gc.callbacks}
         while at is not None:
-            # What is raised in these is lost, with a warning.
-            if at.f_code in collecting:
-                signal.setitimer(signal.ITIMER_REAL, _SOON, AGAIN)
-                return
             if at.f_code in _SILENT and at.f_locals.get("self") is self:
                 self._missed = True
                 return
             at = at.f_back
-        now = monotonic() + _EARLY
-        if now >= self._ends_around and callable(self._before):
-            self._ends_around = now + self._every if self._every else inf
-            self._before(number, frame)
-        if now >= self._end:
-            raise self._late()
+        now, due = monotonic() + _EARLY, self._ends_around
+        try:
+            if now >= due and callable(self._before):
+                self._ends_around = now + self._every if self._every else inf
+                self._before(number, frame)
+            if now >= self._end:
+                raise self._late()
+        except BaseException as told:
+            self._told = told, due
+            raise
+
+    def _lost(self, what: UnraisableHookArgs) -> None:
+        if self._told is None or what.exc_value is not self._told[0]:
+            self._lost_before(what)
+            return
+        self._ends_around = self._told[1]
+        signal.setitimer(signal.ITIMER_REAL, _SOON, AGAIN)
 
     def __enter__(self) -> None:
         now = monotonic()
@@ -69,6 +83,7 @@ class _Alarm(AbstractContextManager[None]):
         except (AttributeError, ValueError):
             return
         self._set = True
+        self._lost_before, sys.unraisablehook = sys.unraisablehook, self._lost
         left, self._every = signal.getitimer(signal.ITIMER_REAL)
         around = now if self._missed else now + left if left else inf
         self._end, self._ends_around = now + self._seconds, around
@@ -81,13 +96,14 @@ class _Alarm(AbstractContextManager[None]):
             return
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, self._before)
+        sys.unraisablehook, self._told = self._lost_before, None
         if self._ends_around < inf:
             signal.setitimer(signal.ITIMER_REAL, max(self._ends_around - monotonic(), _SOON), self._every)
         if kind is None and monotonic() >= self._end:
             raise self._late()
 
 
-_SILENT: Final = (_Alarm.__enter__.__code__, _Alarm.__exit__.__code__)
+_SILENT: Final = (_Alarm.__enter__.__code__, _Alarm.__exit__.__code__, _Alarm._lost.__code__)
 
 
 @contextmanager
