@@ -204,6 +204,11 @@ ALWAYS = {
         "i = u8[] add(c, n)",
     ),
     "what a custom call makes of constants": ('m = u8[] custom-call(z), custom_call_target="n"', "i = u8[] copy(m)"),
+    "a choice of what is not computed": (
+        "c = f32[] constant(40000)", "s = f32[] sqrt(c)", "w = f32[] constant(0)", "t = f32[] select(b, s, w)",
+        "i = u8[] convert(t)",
+    ),
+    "infinity": ("n = f32[] constant(inf)", "i = u8[] convert(n)"),
     "no number": ("n = f32[] constant(nan)", "i = u8[] convert(n)"),
     "a negative one": ("n = s32[] constant(-1)", "i = u8[] convert(n)"),
     "the less of two, one of them negative": (

@@ -147,7 +147,96 @@ def sum_of_quotients(by: str) -> str:
     )
 
 
+def digits(*lines: str) -> str:
+    """Of sixteen numbers, and of where they stand."""
+    four = ("c = s32[] constant(4)", "f = s32[16,16] broadcast(c), dimensions={}")
+    rows = (f"{name} = s32[16,16] iota(), iota_dimension={k}" for k, name in enumerate("ij"))
+    return entry("p = f32[16] parameter(0)", *four, *rows, *lines)
+
+
+def grouped(rows: int, row: int, kept: int) -> str:
+    """The first numbers of each row, one behind the other."""
+    return entry(
+        f"p = f32[{rows * row}] parameter(0)",
+        f"a = f32[{rows},{row}] reshape(p)",
+        f"b = f32[{rows},{kept}] slice(a), slice={{[0:{rows}],[0:{kept}]}}",
+        f"ROOT r = f32[{rows * kept}] reshape(b)",
+    )
+
+
+def halved(start: int, op: str) -> str:
+    """The halves of numbers that follow one another."""
+    return entry(
+        "i = s32[8] iota(), iota_dimension=0",
+        f"c = s32[] constant({start})",
+        "s = s32[8] broadcast(c), dimensions={}",
+        "n = s32[8] add(i, s)",
+        "o = s32[] constant(1)",
+        "u = s32[8] broadcast(o), dimensions={}",
+        f"ROOT r = s32[8] {op}(n, u)",
+    )
+
+
+def with_differences(*parts: str) -> str:
+    """What is taken from itself is beside one another here."""
+    return entry(
+        "x = f32[4] parameter(0)",
+        "l = f32[4] log(x)",
+        "n = f32[4] negate(x)",
+        f"c = f32[8] concatenate({', '.join(parts)}), dimensions={{0}}",
+        "s = f32[4] slice(c), slice={[2:6]}",
+        "z = f32[4] subtract(s, s)",
+        "ROOT r = f32[4] add(x, z)",
+    )
+
+
+def as_floats(kind: str, op: str, first: str) -> str:
+    """What comes first, the operation or the conversion."""
+    lines = {
+        "computed": (f"s = {kind}[4] {op}(x, y)", "ROOT r = f32[4] convert(s)"),
+        "converted": ("a = f32[4] convert(x)", "b = f32[4] convert(y)", f"ROOT r = f32[4] {op}(a, b)"),
+    }
+    return entry(f"x = {kind}[4] parameter(0)", f"y = {kind}[4] parameter(1)", *lines[first])
+
+
+def from_digits(first: str) -> str:
+    """The last digit in base four of the row's number behind the first one of another's."""
+    return digits(
+        "l = s32[16,16] remainder(i, f)",
+        f"q = s32[16,16] divide({first}, f)",
+        "m = s32[16,16] multiply(q, f)",
+        "ROOT r = s32[16,16] add(l, m)",
+    )
+
+
+GIVEN: Final = entry("x = f32[4] parameter(0)", "ROOT r = f32[4] copy(x)")
+READ_BY_DIGITS: Final = digits(
+    "a = f32[4,4] reshape(p)",
+    "t = f32[4,4] transpose(a), dimensions={1,0}",
+    "b = f32[4,4,4,4] broadcast(t), dimensions={1,2}",
+    "ROOT r = f32[16,16] reshape(b)",
+)
+"""At the last digit of the one index, in base four, behind the first of the other."""
 DIFFER: Final = {
+    "digits of two indices": (READ_BY_DIGITS, digits("ROOT r = f32[16,16] broadcast(p), dimensions={0}"), "exact"),
+    "digits of two numbers": (from_digits("j"), digits("ROOT r = s32[16,16] copy(i)"), "exact"),
+    "digits that do not follow": (
+        grouped(4, 8, 4),
+        entry("p = f32[32] parameter(0)", "ROOT r = f32[16] slice(p), slice={[0:16]}"),
+        "exact",
+    ),
+    "halves of numbers below zero": (halved(-4, "shift-right-logical"), halved(-4, "shift-right-arithmetic"), "exact"),
+    "a difference of what may have no value, first": (GIVEN, with_differences("l", "n"), "real"),
+    "a difference of what may have no value, last": (GIVEN, with_differences("n", "l"), "real"),
+    **{
+        f"{op} of {kind} in another type": (
+            as_floats(kind, op, "computed"),
+            as_floats(kind, op, "converted"),
+            "rounding",
+        )
+        for kind in ("s32", "u8")
+        for op in ("add", "subtract", "multiply")
+    },
     "a conjunction that begins with false": (folded("and", "false"), written_out("and"), "exact"),
     "a disjunction that begins with true": (folded("or", "true"), written_out("or"), "exact"),
     "one summand of a divisor": (sum_of_quotients("a, b"), sum_of_quotients("c, b"), "real"),
@@ -160,6 +249,15 @@ DIFFER: Final = {
     "the order of memory beside an unknown word": (with_a_word("1,0"), with_a_word("0,1"), "rounding"),
 }
 SAME: Final = {
+    "digits of one number": (from_digits("i"), digits("ROOT r = s32[16,16] copy(i)"), "exact"),
+    "digits that follow": (grouped(4, 8, 8), entry("p = f32[32] parameter(0)", "ROOT r = f32[32] copy(p)"), "exact"),
+    "halves of numbers above zero": (halved(4, "shift-right-logical"), halved(4, "shift-right-arithmetic"), "exact"),
+    "a difference of what has a value": (GIVEN, with_differences("n", "n"), "real"),
+    "sums of floats in a wider type": (
+        as_floats("f16", "add", "computed"),
+        as_floats("f16", "add", "converted"),
+        "rounding",
+    ),
     "a conjunction that begins with true": (folded("and", "true"), written_out("and"), "exact"),
     "a disjunction that begins with false": (folded("or", "false"), written_out("or"), "exact"),
     "the summands of a divisor, turned round": (sum_of_quotients("a, b"), sum_of_quotients("b, a"), "real"),
