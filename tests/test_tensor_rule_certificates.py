@@ -121,9 +121,12 @@ def test_what_a_refuted_rule_needs_is_not_written(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.trule.json"))
 
 
+WRONG = "rule wrong\n  A: [n]\n  reverse(A, dims=[0]) => A\n"
 TAMPERED: dict[str, Callable[[dict[str, Any]], Any]] = {
     "another bound": lambda d: {**d, "rule": d["rule"].replace("(s + u)", "(s + u + 1)")},
-    "another rule": lambda d: {**d, "rule": "rule wrong\n  A: [n]\n  reverse(A, dims=[0]) => A\n"},
+    "another rule": lambda d: {**d, "rule": WRONG},
+    # All that is said of it is true of an attempt that failed.
+    "another rule, at no rank": lambda d: {**d, "rule": WRONG, "ranks": [], "obligations": []},
     "two rules": lambda d: {**d, "rule": TEXT},
     "an obligation less": lambda d: {**d, "obligations": d["obligations"][1:]},
     "an obligation that nobody showed": lambda d: {**d, "obligations": [*d["obligations"], "0" * 32]},

@@ -79,6 +79,8 @@ WRONG = [
     ("A: [n]\ndevices p\nall-to-all(A, dim=[]) => A", "needs dim=, one dimension", 4, 3),
     ("A: [n]\nwhen n == 1\nreshape(A) => reshape(A, shape=[])", "reshape needs shape=", 4, 3),
     ("a: []\nbroadcast(a) => a", "broadcast needs shape=", 3, 3),
+    ("A: [n]\nA => broadcast(A, shape=[n], dims=[1])", "dims of broadcast names dimensions of the shape", 3, 8),
+    ("A: [n]\nA => iota(shape=[n], dim=1)", "dim= names one dimension of shape=", 3, 8),
     ("A: [n]\nadd(A, A, direction=EQ) => A", "add has no attribute 'direction'", 3, 3),
     ("A: [n]  P: [n]\npred P + A\nA => A", "pred names tensors", 3, 8),
     ("A: [n]  P: [n]\npred P...\nA => A", "pred names tensors", 3, 3),
@@ -214,6 +216,30 @@ FALSE_PROOFS = {
     "the root of a quotient": "A: [n]  B: [n]\ntype reals\nsqrt(divide(A, B)) => sqrt(A)",
     "infinity is no number": "subtract(inf, inf) => 0",
     "the sum of infinities": "add(-inf, inf) => 0",
+    "a sum of infinities is no multiple where there are none": "type reals\nwhen n >= 0\n"
+    "reduce(broadcast(inf, shape=[n], dims=[]), dims=[0], op=add) => multiply(inf, constant(value=n))",
+    "a sum of what infinity makes of 0": "type reals\nwhen n >= 0\n0 => "
+    "reduce(multiply(broadcast(0, shape=[n], dims=[]), broadcast(inf, shape=[n], dims=[])), dims=[0], op=add)",
+    **{
+        f"what infinity makes of 0 is {place} 0": "type reals\nwhen n >= 1\n0 => "
+        f"reduce(pad(broadcast(0, shape=[n], dims=[]), multiply(inf, 0), {sides}), dims=[0], op=add)"
+        for place, sides in (("before", "low=[1], high=[0]"), ("behind", "low=[0], high=[1]"))
+    },
+    **{
+        f"what infinity makes of 0 is added to a sum {place}": "A: [n]\ntype reals\n"
+        f"reduce(A, dims=[0], op=add) => {more}"
+        for place, more in (
+            (
+                "before",
+                "reduce(concatenate(broadcast(multiply(0, inf), shape=[1], dims=[]), A, dim=0), dims=[0], op=add)",
+            ),
+            (
+                "behind",
+                "reduce(concatenate(A, broadcast(multiply(0, inf), shape=[1], dims=[]), dim=0), dims=[0], op=add)",
+            ),
+            ("at its start", "reduce(A, multiply(0, inf), dims=[0], op=add)"),
+        )
+    },
     "a remainder is less than the divisor": "type integers\nremainder(5, -3) => 7",
     "what begins without a value has none": "A: [n]  b: []\ntype reals\n"
     "0 => multiply(0, f(reduce(A, divide(1, b), dims=[0], op=multiply)))",
