@@ -209,6 +209,24 @@ def from_digits(first: str) -> str:
     )
 
 
+def where_true(function: str, last: str) -> str:
+    return entry(
+        "x = f32[4] parameter(0)",
+        "p = pred[4] parameter(1)",
+        f"g = f32[4] {function}(x)",
+        "c = f32[4] convert(p)",
+        "z = f32[] constant(0)",
+        "b = f32[4] broadcast(z), dimensions={}",
+        f"ROOT r = f32[4] {last}",
+    )
+
+
+def first_bytes(kept: int, *made: str) -> str:
+    """Of numbers of four bytes."""
+    kind = f"s = u32[{kept}] slice(x), slice={{[0:{kept}]}}"
+    return entry("x = u32[4] parameter(0)", kind, *made)
+
+
 GIVEN: Final = entry("x = f32[4] parameter(0)", "ROOT r = f32[4] copy(x)")
 READ_BY_DIGITS: Final = digits(
     "a = f32[4,4] reshape(p)",
@@ -218,6 +236,16 @@ READ_BY_DIGITS: Final = digits(
 )
 """At the last digit of the one index, in base four, behind the first of the other."""
 DIFFER: Final = {
+    "what has no value where it is not chosen, times nothing": (
+        where_true("log", "select(p, g, b)"),
+        where_true("log", "multiply(g, c)"),
+        "real",
+    ),
+    "more bytes than are taken": (
+        first_bytes(4, "ROOT r = u8[8] bitcast(s)"),
+        first_bytes(2, "c = u8[2,4] bitcast-convert(s)", "ROOT r = u8[8] reshape(c)"),
+        "exact",
+    ),
     "digits of two indices": (READ_BY_DIGITS, digits("ROOT r = f32[16,16] broadcast(p), dimensions={0}"), "exact"),
     "digits of two numbers": (from_digits("j"), digits("ROOT r = s32[16,16] copy(i)"), "exact"),
     "digits that do not follow": (
@@ -249,6 +277,16 @@ DIFFER: Final = {
     "the order of memory beside an unknown word": (with_a_word("1,0"), with_a_word("0,1"), "rounding"),
 }
 SAME: Final = {
+    "what has a value, times nothing where it is not chosen": (
+        where_true("negate", "select(p, g, b)"),
+        where_true("negate", "multiply(g, c)"),
+        "real",
+    ),
+    "as many bytes as are taken": (
+        first_bytes(2, "ROOT r = u8[8] bitcast(s)"),
+        first_bytes(2, "c = u8[2,4] bitcast-convert(s)", "ROOT r = u8[8] reshape(c)"),
+        "exact",
+    ),
     "digits of one number": (from_digits("i"), digits("ROOT r = s32[16,16] copy(i)"), "exact"),
     "digits that follow": (grouped(4, 8, 8), entry("p = f32[32] parameter(0)", "ROOT r = f32[32] copy(p)"), "exact"),
     "halves of numbers above zero": (halved(4, "shift-right-logical"), halved(4, "shift-right-arithmetic"), "exact"),
