@@ -227,6 +227,27 @@ def first_bytes(kept: int, *made: str) -> str:
     return entry("x = u32[4] parameter(0)", kind, *made)
 
 
+def by_constant(op: str, number: str, kind: str = "f32") -> str:
+    return entry(
+        f"x = {kind}[5] parameter(0)",
+        f"c = {kind}[] constant({number})",
+        f"b = {kind}[5] broadcast(c), dimensions={{}}",
+        f"ROOT r = {kind}[5] {op}(x, b)",
+    )
+
+
+def counted(*steps: tuple[str, int]) -> str:
+    """What is computed from the place of each of 48 elements, one step behind the other."""
+    lines = ["x = s32[48] parameter(0)", "i = s32[48] iota(), iota_dimension=0"]
+    for k, (op, number) in enumerate(steps):
+        lines += [
+            f"c{k} = s32[] constant({number})",
+            f"b{k} = s32[48] broadcast(c{k}), dimensions={{}}",
+            f"n{k} = s32[48] {op}({f'n{k - 1}' if k else 'i'}, b{k})",
+        ]
+    return entry(*lines, f"ROOT r = s32[48] copy({f'n{len(steps) - 1}' if steps else 'i'})")
+
+
 GIVEN: Final = entry("x = f32[4] parameter(0)", "ROOT r = f32[4] copy(x)")
 READ_BY_DIGITS: Final = digits(
     "a = f32[4,4] reshape(p)",
@@ -236,6 +257,31 @@ READ_BY_DIGITS: Final = digits(
 )
 """At the last digit of the one index, in base four, behind the first of the other."""
 DIFFER: Final = {
+    **{
+        f"the remainder by {b} of one by {a}": (
+            counted(("remainder", a), ("remainder", b)),
+            counted(("remainder", b)),
+            "exact",
+        )
+        for a, b in ((6, 4), (12, 8), (8, 3), (5, 2))
+    },
+    **{
+        f"the quotient by {b} of a remainder by {a}": (
+            counted(("remainder", a), ("divide", b)),
+            counted(("divide", b), ("remainder", a // b)),
+            "exact",
+        )
+        for a, b in ((8, 3), (5, 2))
+    },
+    "bits of numbers that are cut off by no power of two": (counted(("and", 5)), counted(("remainder", 6)), "exact"),
+    **{
+        f"division by {number}": (
+            by_constant("divide", number, "f64"),
+            by_constant("multiply", reciprocal, "f64"),
+            "exact",
+        )
+        for number, reciprocal in (("3", "0.3333333333333333"), ("10", "0.1"))
+    },
     "what has no value where it is not chosen, times nothing": (
         where_true("log", "select(p, g, b)"),
         where_true("log", "multiply(g, c)"),
@@ -277,6 +323,15 @@ DIFFER: Final = {
     "the order of memory beside an unknown word": (with_a_word("1,0"), with_a_word("0,1"), "rounding"),
 }
 SAME: Final = {
+    "the remainder by a divisor": (counted(("remainder", 6), ("remainder", 3)), counted(("remainder", 3)), "exact"),
+    "the quotient by a divisor": (
+        counted(("remainder", 6), ("divide", 3)),
+        counted(("divide", 3), ("remainder", 2)),
+        "exact",
+    ),
+    "the last bits": (counted(("and", 7)), counted(("remainder", 8)), "exact"),
+    "all bits": (counted(("and", -1)), counted(), "exact"),
+    "division by a power of two": (by_constant("divide", "4", "f64"), by_constant("multiply", "0.25", "f64"), "exact"),
     "what has a value, times nothing where it is not chosen": (
         where_true("negate", "select(p, g, b)"),
         where_true("negate", "multiply(g, c)"),
@@ -319,15 +374,6 @@ def test_pairs_that_differ_in_one_thing(before: str, after: str, tier: str) -> N
 @pytest.mark.parametrize(("before", "after", "tier"), SAME.values(), ids=SAME)
 def test_pairs_that_do_not(before: str, after: str, tier: str) -> None:
     proved(before, after, tier)
-
-
-def by_constant(op: str, number: str) -> str:
-    return entry(
-        "x = f32[5] parameter(0)",
-        f"c = f32[] constant({number})",
-        "b = f32[5] broadcast(c), dimensions={}",
-        f"ROOT r = f32[5] {op}(x, b)",
-    )
 
 
 @pytest.mark.parametrize(
@@ -504,3 +550,12 @@ def test_what_has_no_value_taken_from_itself_is_not_zero(function: str) -> None:
     )
     (proved if function == "negate" else unproved)(zero, taken, "real")
     proved(taken, zero, "real")
+
+
+def test_a_start_that_is_a_tensor_is_not_read() -> None:
+    """The older form of a slice; against itself it is an operation like any other."""
+    given = ("x = f32[8] parameter(0)", "k = s32[1] parameter(1)")
+    old = entry(*given, "ROOT r = f32[2] dynamic-slice(x, k), dynamic_slice_sizes={2}")
+    new = entry(*given, "i = s32[] reshape(k)", "ROOT r = f32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}")
+    unproved(old, new, "real")
+    proved(new, new, "exact")
