@@ -150,6 +150,13 @@ def _sent_by_two(then: str) -> str:
     return _entry(main.replace("STATE", state).replace("HOST", host) + " ROOT n = f32[4] negate(p)\n", before)
 
 
+def _sent(*dones: str, root: str) -> str:
+    """What is sent to the host, and what the module gives of it."""
+    lines = ("s = (f32[4], u32[], token[]) send(p, t)", *dones)
+    whole = "".join(f" {line}, channel_id=1, is_host_transfer=true\n" for line in lines)
+    return _entry(" t = token[] after-all()\n" + whole.replace(f" {root} =", f" ROOT {root} ="))
+
+
 _X, _Y = "x = f32[4] negate(p)", "y = f32[4] exponential(p), control-predecessors={x}"
 _CHOSEN = f"c = {_STATE}"
 
@@ -268,6 +275,18 @@ PAIRS: Final[Mapping[str, tuple[str, str, str, tuple[str, ...]]]] = {
         _sent_by_two(" c = STATE call(p), to_apply=sends\n"),
         _sent_by_two(" c = STATE call(p), to_apply=sends\n d = token[] send-done(c), HOST\n"),
         ("s",),
+    ),
+    "a send that the module hands back": (
+        "async-chain",
+        _sent(root="s"),
+        _sent("d = token[] send-done(s)", root="d"),
+        ("s",),
+    ),
+    "a done of what a done gave": (
+        "async-chain",
+        _sent("d = token[] send-done(s)", "e = token[] send-done(d)", root="e"),
+        _sent("d = token[] send-done(s)", root="d"),
+        ("e",),
     ),
     "a schedule against a control predecessor": ("hazard-order", _scheduled(_Y, _X), _scheduled(_X, _Y), ("y",)),
     **{

@@ -18,7 +18,7 @@ from hloproof.results.verdict import Verdict
 from hloproof.tensor_rules import prove
 from hloproof.tensor_rules.instances import difference, instances
 from hloproof.tensor_rules.judge import check_tensor_rule, instance_texts
-from hloproof.tensor_rules.prove import prove_rule
+from hloproof.tensor_rules.prove import check_form, prove_rule
 from hloproof.tensor_rules.ranks import larger_ranks_open, ranks
 
 FOLDER = Path(__file__).parents[1] / "specs" / "tensor_rules"
@@ -53,6 +53,9 @@ WRONG = [
     ("A: [n]\nwhere A\nA => A", "where takes truth values", 1, 1),
     ("A: [n]\ntype floats\nA => A", "type is integers or reals", 1, 1),
     ("A: [n]  B: [n, m]\nwhere compare(B, B, direction=EQ)\nA => A", "the dimensions of the result", 3, 9),
+    ("A: [n, m]  B: [m]\nwhere compare(B, B, direction=EQ)\nA => A", "the dimensions of the result", 3, 9),
+    ("A: [n]\nwhere compare(A, A, direction=EQ)\nreduce(A, dims=[0], op=add) => 0", "the dimensions of", 3, 9),
+    ("A: [k...]  B: [n]\nwhere compare(B, B, direction=EQ)\nA => A", "the dimensions of the result", 3, 9),
     ("A: [n]\nindex i\ndevices p\nA => A", "no index", 1, 1),
     ("A: [n]\nsort(A) => A", "sort does not go element by element", 3, 3),
     ("A: [n]\nmap(A) => A", "map does not go element by element", 3, 3),
@@ -99,10 +102,12 @@ WRONG = [
 
 @pytest.mark.parametrize(("body", "message", "line", "column"), WRONG)
 def test_what_is_no_rule_is_refused_at_its_place(body: str, message: str, line: int, column: int) -> None:
-    with pytest.raises(InputError) as caught:
-        check_tensor_rule(rule(body))
-    assert message in caught.value.message
-    assert (caught.value.line, caught.value.column) == (line, column)
+    """Also before anybody judges it: who reads a file of rules says which of them are none."""
+    for refuses in (check_tensor_rule, check_form):
+        with pytest.raises(InputError) as caught:
+            refuses(rule(body))
+        assert message in caught.value.message
+        assert (caught.value.line, caught.value.column) == (line, column)
 
 
 def test_a_file_without_rules_is_refused() -> None:

@@ -17,6 +17,7 @@ from hloproof.tensor_rules.equality import TermEquality
 from hloproof.tensor_rules.facts import Facts, RuleTimeOver
 from hloproof.tensor_rules.laws import LawUses, noted
 from hloproof.tensor_rules.operations.meaning import (
+    Group,
     Meaning,
     RuleIndex,
     Symbolic,
@@ -107,11 +108,13 @@ def kinds(rule: TensorRule) -> tuple[NumberKind, ...]:
 
 def check_form(rule: TensorRule) -> None:
     """Raises InputError for a rule that is not well formed whatever the sizes."""
-    m = Meaning(rule, ranks(rule)[0])
-    _alike(rule, read(m, rule.left), read(m, rule.right))
-    _assumed(m)
-    conditions(m)
-    declared_sizes(m)
+    for rank in ranks(rule):
+        m = Meaning(rule, rank)
+        left = read(m, rule.left)
+        _alike(rule, left, read(m, rule.right))
+        _assumed(m, left)
+        conditions(m)
+        declared_sizes(m)
 
 
 @dataclass(frozen=True)
@@ -128,19 +131,27 @@ def _alike(rule: TensorRule, left: Symbolic, right: Symbolic) -> None:
         raise rule.error("one side holds truth values and the other numbers; truths are written true and false")
 
 
-def _assumed(m: Meaning) -> list[Symbolic]:
-    """What the rule takes for true of elements."""
+def _assumed(m: Meaning, left: Symbolic) -> list[Symbolic]:
+    """What the rule takes for true of elements: of one, or of those at the result's places."""
     out = [read(m, node) for node in m.rule.assumed]
     for node, found in zip(m.rule.assumed, out, strict=True):
+        call = node if isinstance(node, Call) else None
         if not found.pred:
-            raise m.error(node if isinstance(node, Call) else None, "where takes truth values, such as compare(A, B)")
+            raise m.error(call, "where takes truth values, such as compare(A, B)")
+        if found.groups and [*map(_extent, found.groups)] != [*map(_extent, left.groups)]:
+            raise m.error(call, "what is assumed has the dimensions of the result")
     return out
+
+
+def _extent(group: Group) -> tuple[bool, int]:
+    """What kind of entry of a shape it is, and how many dimensions that are."""
+    return group.each, len(group.sizes)
 
 
 def _at_rank(rule: TensorRule, rank: int, kind: NumberKind, facts: Facts, kept: Sequence[int]) -> _Shown:
     m = Meaning(rule, rank)
     left = read(m, rule.left)
-    assumed = _assumed(m)
+    assumed = _assumed(m, left)
     asked = len(m.wellformed)
     right = read(m, rule.right)
     _alike(rule, left, right)
@@ -164,11 +175,7 @@ def _at_rank(rule: TensorRule, rank: int, kind: NumberKind, facts: Facts, kept: 
         if not facts.equal(given, x, y):
             return _Shown(f"dimension {n} of the sides may have other sizes")
     index = _index(left)
-    for node, found in zip(rule.assumed, assumed, strict=True):
-        if found.groups and [(g.each, len(g.sizes)) for g in found.groups] != [
-            (g.each, len(g.sizes)) for g in left.groups
-        ]:
-            raise m.error(node if isinstance(node, Call) else None, "what is assumed has the dimensions of the result")
+    for found in assumed:
         if found.groups and any(not facts.equal(given, x, y) for x, y in zip(found.sizes, left.sizes, strict=True)):
             return _Shown("what is assumed may have other sizes than the result")
     inside = (*given, *ranges([(f"i.{n}", s) for n, s in enumerate(left.sizes)]))
