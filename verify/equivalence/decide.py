@@ -70,6 +70,8 @@ def decide(
         check(rules, goals, steps)
     except Denied as error:
         return Result(Verdict.INTERNAL, f"the checker denies what the matcher claims: {error}")
+    except NotModelled as error:
+        return Result(Verdict.UNKNOWN, f"not modelled: {error}")
     except RecursionError:
         return Result(Verdict.UNKNOWN, "the terms are nested too deeply")
     return Result(Verdict.PROVED, "", _axioms(rules, assumed), Certificate(tier, steps))

@@ -23,8 +23,7 @@ class Node:
     """
 
     __slots__ = (
-        "attributes", "begins", "bodies", "head", "key", "of_constants", "operands", "places", "serial", "sizes",
-        "static", "type"
+        "attributes", "bodies", "head", "key", "of_constants", "operands", "places", "serial", "sizes", "static", "type"
     )  # fmt: skip
 
     def __init__(
@@ -46,8 +45,6 @@ class Node:
         self.of_constants: bool = static or (bool(operands) and all(o.of_constants for o in operands))
         """Whether nothing that the tensor is made of is given from outside."""
         self.places: list[Place | None] = [None, None]
-        self.begins: set[Node] = set()
-        """Of a free state of loops, what they begin with."""
 
     def __repr__(self) -> str:
         return f"{self.head}#{self.serial}{list(self.sizes)}"

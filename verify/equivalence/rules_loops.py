@@ -27,7 +27,8 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any], zeros: bool = False) -> lis
     `zeros` both zeros are one.
 
     In the middle of the loops each class of equal states is a free value, and what is shown of free values holds for
-    any. So they need no name but one that no other in the turns has, and the results of a loop share what is shown.
+    any, but that what they begin with is looked at where it may be a start without a sign. So they need no name but one
+    that no other in the turns has, and the results of loops that begin alike share what is shown.
     """
     left, right = rules.elements(goal)
     if left.at != right.at or left.node.head != "while" or right.node.head != "while":
@@ -54,8 +55,9 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any], zeros: bool = False) -> lis
             # the two loops agree on them.
             # Equal states have a value where the left one has, so a state of the right loop alone may have none.
             valued = not rules.definedness.partial(loops[members[0][0]])
-            free[side][k] = rules.graph.node("free", type_, sizes, (), ("loop", depth, members, valued))
-            free[side][k].begins.update(loops[s].operands[positions[s][i]] for s, i in members)
+            # With what the loops begin with, as it may be that in every turn: other loops have other free states.
+            begins = tuple(loops[s].operands[positions[s][i]] for s, i in members)
+            free[side][k] = rules.graph.node("free", type_, sizes, (), ("loop", depth, members, valued, begins))
             bound[state] = free[side][k]
         key = (node.bodies, tuple(bound.items()))
         if key not in rules.turned:

@@ -66,16 +66,23 @@ def _largest(root: Node, given: Callable[[int], int]) -> float:
         if len(known) > _LOOKED_AT or len(stack) > _WAITING:
             return inf
         node = stack[-1]
-        waiting = [o for o in (*node.operands, *node.begins) if o not in known]
+        begins = _begins_with(node)
+        waiting = [o for o in (*node.operands, *begins) if o not in known]
         if waiting:
             stack += waiting
             continue
         stack.pop()
         found = _held(node, known, given)
         # A free state of a loop is also what the loop begins with, which it may be in every turn.
-        known[node] = _any_of([found, *(known[b] for b in node.begins)]) if node.begins else found
+        known[node] = _any_of([found, *(known[b] for b in begins)]) if begins else found
     found = known[root]
     return inf if found is None else found[1]
+
+
+def _begins_with(node: Node) -> tuple[Node, ...]:
+    """Of a free state of loops, what they begin with."""
+    found: tuple[Node, ...] = node.key[4] if node.head == "free" and node.key[0] == "loop" else ()
+    return found
 
 
 def _held(node: Node, known: dict[Node, Between | None], given: Callable[[int], int]) -> Between | None:
