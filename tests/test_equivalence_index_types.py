@@ -511,11 +511,11 @@ LARGE_ONE, SMALL_ONE, ANY_ONE = "u8[] constant(200)", "u8[] constant(100)", "u8[
 def test_loops_alike_do_not_begin_alike(first: str, second: str, verdict: str) -> None:
     """What one of them begins with came to be asked when the other had been looked at: a certificate for small ones
     was accepted for a large one, and `equiv` ended as an internal error."""
-    pair = [one_loop_behind_another(first, second, seen) for seen in ("u8", "s64")]
-    assert decide(*pair, "exact", 10.0).verdict == verdict
-    small = [one_loop_behind_another(SMALL_ONE, ANY_ONE, seen) for seen in ("u8", "s64")]
-    certificate = decide(*small, "exact", 10.0).certificate
-    assert certificate is not None and recheck(*pair, certificate).verdict == verdict
+    before, after = (one_loop_behind_another(first, second, seen) for seen in ("u8", "s64"))
+    assert decide(before, after, "exact", 10.0).verdict == verdict
+    small, same = (one_loop_behind_another(SMALL_ONE, ANY_ONE, seen) for seen in ("u8", "s64"))
+    certificate = decide(small, same, "exact", 10.0).certificate
+    assert certificate is not None and recheck(before, after, certificate).verdict == verdict
 
 
 def test_a_loop_split_in_two_has_a_verdict() -> None:
