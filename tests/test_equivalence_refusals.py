@@ -150,6 +150,8 @@ REFUSED: dict[str, tuple[Goal, list[object], str]] = {
     ),
     "the same tensor elsewhere": (Goal(1, (), Elem(X, (V,)), Elem(X, (5 - V,))), ["indices"], "the indices may differ"),
     "facts that may hold": (Goal(1, (V - 5,), Elem(X, (V,)), Elem(Y, (V,))), ["absurd"], "the facts may hold"),
+    "an element and a number": (Goal(1, (), read(X, 0), ONE), ["whole"], "not two elements"),
+    "a number and an element": (Goal(1, (), ONE, read(X, 0)), ["whole"], "not two elements"),
     "an f32 that is no narrow float": (
         Goal(0, (), Fold(("contract", ()), "f32", 0, (6,), (read(X, 0), read(Y, 0)), ()), ONE),
         ["widened", 0],
@@ -167,3 +169,22 @@ REFUSED: dict[str, tuple[Goal, list[object], str]] = {
 def test_what_a_step_refuses(goal: Goal, given: list[object], why: str) -> None:
     with pytest.raises(Denied, match=why):
         subgoals(Rules(GRAPH, "real"), goal, list(given))
+
+
+def multiple(number: float) -> Term:
+    return App("multiply", "f32", (read(X, 0), from_value("f32", number)))
+
+
+@pytest.mark.parametrize(("one", "other"), [(2, 3), (2.1, 2.2), (0.5, -0.5), (1e-3, 1e-4), (3, 1 / 3)])
+def test_coefficients_that_differ_were_not_rounded_otherwise(one: float, other: float) -> None:
+    with pytest.raises(Denied, match="two polynomials"):
+        subgoals(Rules(GRAPH, "rounding"), Goal(1, (), multiple(one), multiple(other)), ["ring", []])
+
+
+def test_a_product_of_coefficients_may_have_been() -> None:
+    rules = Rules(GRAPH, "rounding")
+    twice = App("multiply", "f32", (multiple(0.1), from_value("f32", 0.1)))
+    assert subgoals(rules, Goal(1, (), twice, multiple(0.01)), ["ring", []]) == []
+    assert rules.used["constants rounded otherwise"] == "rounding"
+    with pytest.raises(Denied, match="two polynomials"):
+        subgoals(Rules(GRAPH, "rounding"), Goal(1, (), twice, multiple(0.011)), ["ring", []])
