@@ -117,6 +117,20 @@ SUM = (
 )
 EACH: list[list[Any]] = [["arguments"], ["same"]]
 AS_SUM: list[list[Any]] = [["total", 0], STRAIGHT, ["arguments"], *EACH, *EACH, ["same"]]
+WINDOW = (
+    "m = s32[4] convert(x); o = s32[] constant(0); "
+    "r = s32[2] reduce-window(m, o), window={{size=2 pad={}}}, to_apply=add"
+)
+OF_THREE = (
+    "m = s32[4] convert(x); o = s32[] constant(0); g = s32[3] slice(m), slice={{[{}]}}; "
+    "t = s32[3] reverse(g), dimensions={{0}}; r = s32[] reduce({}, o), dimensions={{0}}, to_apply=add"
+)
+
+
+def turned(size: int) -> list[list[Any]]:
+    """The left fold counts down from its last value."""
+    return [["fold", [size], [[[0, True]]], [[[0, False]]], False], ["same"], ["same"]]
+
 
 FORGED: list[tuple[str, str, str, list[list[Any]], bool]] = [
     ("a goal inside of its own proof", "r = f32[4] add(x, y)", "r = f32[4] add(x, z)", [["keep"], ["again"]], False),
@@ -162,6 +176,10 @@ FORGED: list[tuple[str, str, str, list[list[Any]], bool]] = [
     ("... at two", XY + LOOPED.format(1, "0:2"), YX + LOOPED.format(1, "1:3"), [PAIRED, *SWAP], False),
     ("... a sum that it does not begin with",
         XY + LOOPED.format(1, "0:2"), "w = f32[4] add(y, z); " + LOOPED.format(1, "0:2"), [PAIRED, *SWAP], False),
+    ("a window turned round", WINDOW.format("0_-1 rhs_reversal=1"), WINDOW.format("0_-1"), turned(2), True),
+    ("... one further", WINDOW.format("0_-1 rhs_reversal=1"), WINDOW.format("-1_0"), turned(2), False),
+    ("a sum counted down", OF_THREE.format("1:4", "g"), OF_THREE.format("1:4", "t"), turned(3), True),
+    ("... from one further", OF_THREE.format("0:3", "g"), OF_THREE.format("1:4", "t"), turned(3), False),
     ("a contraction of integers as a sum", PRODUCT.format("dot(m, n), " + DOT), SUM, AS_SUM, True),
     ("a contraction of floats as a sum of integers", PRODUCT.format("dot(x, y), " + DOT), SUM, AS_SUM, False),
     ("a convolution of floats as a sum of integers",

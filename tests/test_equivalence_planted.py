@@ -248,6 +248,27 @@ def counted(*steps: tuple[str, int]) -> str:
     return entry(*lines, f"ROOT r = s32[48] copy({f'n{len(steps) - 1}' if steps else 'i'})")
 
 
+def beside(*more: str, last: str) -> str:
+    """Two numbers, and four behind them."""
+    return entry(
+        "x = f32[2] parameter(0)",
+        "y = f32[4] parameter(1)",
+        "w = f32[4] parameter(2)",
+        *more,
+        f"ROOT r = f32[6] concatenate(x, {last}), dimensions={{0}}",
+    )
+
+
+def first_of(kept: int) -> str:
+    """All but the first numbers of `y` replaced by those of `w`."""
+    return beside(
+        f"a = f32[{kept}] slice(y), slice={{[0:{kept}]}}",
+        f"b = f32[{4 - kept}] slice(w), slice={{[{kept}:4]}}",
+        "c = f32[4] concatenate(a, b), dimensions={0}",
+        last="c",
+    )
+
+
 GIVEN: Final = entry("x = f32[4] parameter(0)", "ROOT r = f32[4] copy(x)")
 READ_BY_DIGITS: Final = digits(
     "a = f32[4,4] reshape(p)",
@@ -257,6 +278,8 @@ READ_BY_DIGITS: Final = digits(
 )
 """At the last digit of the one index, in base four, behind the first of the other."""
 DIFFER: Final = {
+    "the first of those behind": (beside(last="y"), first_of(1), "exact"),
+    "all but the last of those behind": (beside(last="y"), first_of(3), "exact"),
     **{
         f"the remainder by {b} of one by {a}": (
             counted(("remainder", a), ("remainder", b)),
@@ -323,6 +346,7 @@ DIFFER: Final = {
     "the order of memory beside an unknown word": (with_a_word("1,0"), with_a_word("0,1"), "rounding"),
 }
 SAME: Final = {
+    "all of those behind": (beside(last="y"), beside("c = f32[4] copy(y)", last="c"), "exact"),
     "the remainder by a divisor": (counted(("remainder", 6), ("remainder", 3)), counted(("remainder", 3)), "exact"),
     "the quotient by a divisor": (
         counted(("remainder", 6), ("divide", 3)),

@@ -150,6 +150,16 @@ REFUSED: dict[str, tuple[Goal, list[object], str]] = {
     ),
     "the same tensor elsewhere": (Goal(1, (), Elem(X, (V,)), Elem(X, (5 - V,))), ["indices"], "the indices may differ"),
     "facts that may hold": (Goal(1, (V - 5,), Elem(X, (V,)), Elem(Y, (V,))), ["absurd"], "the facts may hold"),
+    "digits of less than nothing": (
+        Goal(1, (), Elem(X, (V,)), Elem(Y, (V,))),
+        ["digits", 0, [6, -1, -1]],
+        "not a bijection",
+    ),
+    "and in a fold": (
+        Goal(0, (), folded(read(X, 0), 6, 0), folded(read(Y, 0), 6, 0)),
+        ["fold", [6, -1, -1], [[[0, False], [1, False], [2, False]]], [[[0, False], [1, False], [2, False]]]],
+        "not a bijection",
+    ),
     "an element and a number": (Goal(1, (), read(X, 0), ONE), ["whole"], "not two elements"),
     "a number and an element": (Goal(1, (), ONE, read(X, 0)), ["whole"], "not two elements"),
     "an f32 that is no narrow float": (
@@ -188,3 +198,12 @@ def test_a_product_of_coefficients_may_have_been() -> None:
     assert rules.used["constants rounded otherwise"] == "rounding"
     with pytest.raises(Denied, match="two polynomials"):
         subgoals(Rules(GRAPH, "rounding"), Goal(1, (), twice, multiple(0.011)), ["ring", []])
+
+
+def test_every_coefficient_has_to_agree() -> None:
+    def sum_of(one: float, other: float) -> Term:
+        return App("add", "f32", (multiple(one), App("multiply", "f32", (read(Y, 0), from_value("f32", other)))))
+
+    with pytest.raises(Denied, match="two polynomials"):
+        subgoals(Rules(GRAPH, "rounding"), Goal(1, (), sum_of(2, 3), sum_of(2, 4)), ["ring", []])
+    assert subgoals(Rules(GRAPH, "rounding"), Goal(1, (), sum_of(2, 3), sum_of(2, 3)), ["ring", []]) == []
