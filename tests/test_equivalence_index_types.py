@@ -290,6 +290,9 @@ PAIRS: Final = {
     "moved to the left": ("{1, 1}", "shift-left", "{0, 7}", 1),
     "moved to the right": ("{200, 200}", "shift-right-logical", "{0, 7}", 0),
     "moved with the highest bit": ("{200, 200}", "shift-right-arithmetic", "{1, 2}", 0),
+    "the larger of two moved to the right": ("{1, 200}", "shift-right-logical", "{7, 0}", 1),
+    "bits of the larger": ("{1, 200}", "and", "{255, 255}", 1),
+    "bits of the larger, and more": ("{1, 200}", "or", "{2, 2}", 1),
     "beside another": ("{1, 2}", "concatenate", "{3, 200}", 3),
 }
 
@@ -320,6 +323,7 @@ def of_two(op: str, one: str, other: str) -> tuple[str, str]:
 ELEMENTS: Final = {
     "a product with what is below zero": (*of_two("multiply", "{-10, 1}", "{1, -10}"), 0),
     "bits that it has in common with all": (*of_two("and", "{200, 200}", "{-1, 3}"), 0),
+    "the larger of two moved with its sign": (*of_two("shift-right-arithmetic", "{1, 200}", "{7, 0}"), 1),
     "a remainder of the larger": (*of_two("remainder", "{0, 200}", "{201, 201}"), 1),
     "negated": ("c = s16[2] constant({-200, -100})", "y = s16[2] negate(c)", 0),
     "its other bits": ("c = s16[2] constant({-200, -100})", "y = s16[2] not(c)", 0),
@@ -384,6 +388,21 @@ BOUNDS: Final = {
         "t = u8[] constant(16)",
         "i = u8[] multiply(l, t)",
     ),
+    "the same without a sign": ("c = s16[] constant(200)", "m = s16[] abs(c)", "i = u8[] convert(m)"),
+    "a remainder of what is below zero": (
+        "c = s16[] constant(-5)",
+        "t = s16[] constant(3)",
+        "m = s16[] remainder(c, t)",
+        "i = u8[] convert(m)",
+    ),
+    "a sum of fractions": (
+        "c = f32[] constant(127.75)",
+        "e = f32[] constant(0.5)",
+        "t = f32[] add(c, e)",
+        "i = u8[] convert(t)",
+    ),
+    "a part of a complex number": ("c = c64[] constant((200, 0))", "t = f32[] real(c)", "i = u8[] convert(t)"),
+    "numbers that are left out": ("c = u8[4] constant({...})", "d = u8[1] slice(c), slice={[1:2]}", TO_ONE),
     "the largest of its sizes": (
         "s = f32[2,200] broadcast(f), dimensions={}",
         "g = s32[] get-dimension-size(s), dimensions={1}",
