@@ -269,6 +269,17 @@ def first_of(kept: int) -> str:
     )
 
 
+def ordered(given: str, direction: str, kind: str) -> str:
+    """A comparison that holds where a predicate does."""
+    return entry(
+        f"x = {kind}[4] parameter(0)",
+        f"y = {kind}[4] parameter(1)",
+        "p = pred[4] parameter(2)",
+        f"c = pred[4] compare({given}), direction={direction}",
+        "ROOT r = pred[4] and(c, p)",
+    )
+
+
 GIVEN: Final = entry("x = f32[4] parameter(0)", "ROOT r = f32[4] copy(x)")
 READ_BY_DIGITS: Final = digits(
     "a = f32[4,4] reshape(p)",
@@ -278,6 +289,15 @@ READ_BY_DIGITS: Final = digits(
 )
 """At the last digit of the one index, in base four, behind the first of the other."""
 DIFFER: Final = {
+    **{
+        f"{one} turned round into {other} of {kind}": (
+            ordered("x, y", one, kind),
+            ordered("y, x", other, kind),
+            "exact",
+        )
+        for one, other in (("GE", "LT"), ("GT", "LE"))
+        for kind in ("f32", "s32")
+    },
     "the first of those behind": (beside(last="y"), first_of(1), "exact"),
     "all but the last of those behind": (beside(last="y"), first_of(3), "exact"),
     **{
@@ -346,6 +366,15 @@ DIFFER: Final = {
     "the order of memory beside an unknown word": (with_a_word("1,0"), with_a_word("0,1"), "rounding"),
 }
 SAME: Final = {
+    **{
+        f"{one} turned round into {other} of {kind}": (
+            ordered("x, y", one, kind),
+            ordered("y, x", other, kind),
+            "exact",
+        )
+        for one, other in (("GE", "LE"), ("GT", "LT"))
+        for kind in ("f32", "s32")
+    },
     "all of those behind": (beside(last="y"), beside("c = f32[4] copy(y)", last="c"), "exact"),
     "the remainder by a divisor": (counted(("remainder", 6), ("remainder", 3)), counted(("remainder", 3)), "exact"),
     "the quotient by a divisor": (
