@@ -12,9 +12,10 @@ import pytest
 
 from hloproof.equivalence import Certificate, decide, recheck
 from hloproof.equivalence.evaluation import attributes_of
+from hloproof.equivalence.graph import Graph
 from hloproof.equivalence.identities import KINDS, TABLE, Identity, apply
-from hloproof.equivalence.patterns import DIRECTIONS, BitPattern
-from hloproof.equivalence.terms import App, Term, from_value, type_of, value_of
+from hloproof.equivalence.patterns import DIRECTIONS, SYMMETRIC, BitPattern, built
+from hloproof.equivalence.terms import App, Elem, Term, from_value, type_of, value_of
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.interpreter.semantics.element_type import INTEGERS, rounded, to_bits
@@ -194,6 +195,39 @@ STEPS: list[list[Any]] = [
     ["turn", 0], ["stop", 1], ["library", 0], ["identity", 0, "subtraction"], ["identity", 1, "plus negative zero"],
     ["nothing of the kind"], [], ["identity", 5, 7], ["fold"],
 ]  # fmt: skip
+
+
+def _is_letter(pattern: object) -> bool:
+    return isinstance(pattern, str)
+
+
+IN_ORDER = [
+    i
+    for i in TABLE
+    if isinstance(i.sides[0], tuple)
+    and len(i.sides[0]) == 3
+    and i.sides[0][0] not in SYMMETRIC
+    and len([*filter(_is_letter, i.sides[0][1:])]) == 1
+]
+"""Identities of what does not commute, and may not be seen in it the other way round."""
+
+
+@pytest.mark.parametrize("identity", IN_ORDER, ids=lambda i: i.name)
+def test_what_does_not_commute_is_not_turned_round(identity: Identity) -> None:
+    graph = Graph()
+    left = identity.sides[0]
+    kind = next(k for k in ("f32", "u32", "s32", "pred") if k in KINDS[identity.on])
+    bound: dict[str, Term] = {
+        x: Elem(graph.node("parameter", "pred" if x == "p" else kind, (), (), (x,)), ()) for x in letters(left)
+    }
+    term = built(left, bound, kind)
+    assert isinstance(term, App)
+    assert apply(identity.name, term, lambda t: t) is not None
+    assert apply(identity.name, App(term.op, term.type, term.args[::-1], term.key), lambda t: t) is None
+
+
+def test_there_are_such_identities() -> None:
+    assert {"minus zero", "divided by one", "power of one", "shift by nothing"} <= {i.name for i in IN_ORDER}
 
 
 def test_no_list_of_steps_proves_what_is_false() -> None:
