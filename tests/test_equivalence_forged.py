@@ -126,6 +126,8 @@ OF_THREE = (
     "t = s32[3] reverse(g), dimensions={{0}}; r = s32[] reduce({}, o), dimensions={{0}}, to_apply=add"
 )
 
+OF_TRUTHS = "v = pred[4] compare(x, z), direction=LT; w = pred[4] compare(y, z), direction=LT; "
+
 
 def turned(size: int) -> list[list[Any]]:
     """The left fold counts down from its last value."""
@@ -180,6 +182,10 @@ FORGED: list[tuple[str, str, str, list[list[Any]], bool]] = [
     ("... one further", WINDOW.format("0_-1 rhs_reversal=1"), WINDOW.format("-1_0"), turned(2), False),
     ("a sum counted down", OF_THREE.format("1:4", "g"), OF_THREE.format("1:4", "t"), turned(3), True),
     ("... from one further", OF_THREE.format("0:3", "g"), OF_THREE.format("1:4", "t"), turned(3), False),
+    ("one truth is greater than another", OF_TRUTHS + "r = pred[4] compare(v, w), direction=GT",
+        OF_TRUTHS + "n = pred[4] not(w); r = pred[4] and(v, n)", [["boolean", []]], True),
+    ("... that is true where it is false", OF_TRUTHS + "r = pred[4] compare(v, w), direction=GT",
+        OF_TRUTHS + "n = pred[4] not(v); r = pred[4] and(w, n)", [["boolean", []]], False),
     ("a contraction of integers as a sum", PRODUCT.format("dot(m, n), " + DOT), SUM, AS_SUM, True),
     ("a contraction of floats as a sum of integers", PRODUCT.format("dot(x, y), " + DOT), SUM, AS_SUM, False),
     ("a convolution of floats as a sum of integers",

@@ -170,12 +170,6 @@ NEVER = {
     "a remainder with a sign": ("t = s32[] constant(5)", "m = s32[] remainder(k, t)", "i = u8[] convert(m)"),
     "chosen, or a difference": ("n = u8[] constant(100)", "m = u8[] subtract(n, p)", "i = u8[] select(b, n, m)"),
     "the less of it and another": ("n = u8[] constant(200)", "i = u8[] minimum(n, p)"),
-    "in a loop": (
-        "n = u8[] constant(200)",
-        "t = (s32[], u8[], u8[]) tuple(z, p, n)",
-        "l = (s32[], u8[], u8[]) while(t), condition=ends, body=turns",
-        "i = u8[] get-tuple-element(l), index=1",
-    ),
     "a comparison": ("i = u8[] convert(b)",),
 }
 ALWAYS = {
@@ -211,6 +205,17 @@ ALWAYS = {
         "i = u8[] convert(t)",
     ),
     "infinity": ("n = f32[] constant(inf)", "i = u8[] convert(n)"),
+    "what comes of a loop": (
+        "n = u8[] constant(200)",
+        "t = (s32[], u8[], u8[]) tuple(z, n, p)",
+        "l = (s32[], u8[], u8[]) while(t), condition=ends, body=turns",
+        "i = u8[] get-tuple-element(l), index=1",
+    ),
+    "what comes of a loop that begins with what is given": (
+        "t = (s32[], u8[], u8[]) tuple(z, p, p)",
+        "l = (s32[], u8[], u8[]) while(t), condition=ends, body=turns",
+        "i = u8[] get-tuple-element(l), index=1",
+    ),
     "no number": ("n = f32[] constant(nan)", "i = u8[] convert(n)"),
     "a negative one": ("n = s32[] constant(-1)", "i = u8[] convert(n)"),
     "the less of two, one of them negative": (

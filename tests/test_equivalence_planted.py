@@ -280,6 +280,60 @@ def ordered(given: str, direction: str, kind: str) -> str:
     )
 
 
+def chosen_by_places(*chosen: str, last: str = "LE") -> str:
+    """Elements by how three indices add up."""
+    cube, whole = "f32[4,4,4]", "s32[4,4,4]"
+    return entry(
+        *(f"{name} = {cube} parameter({k})" for k, name in enumerate("uvw")),
+        *(f"{name} = {whole} iota(), iota_dimension={k}" for k, name in enumerate("ijk")),
+        "c = s32[] constant(4)",
+        f"f = {whole} broadcast(c), dimensions={{}}",
+        f"ij = {whole} add(i, j)",
+        f"ik = {whole} add(i, k)",
+        "c1 = pred[4,4,4] compare(ij, f), direction=GE",
+        "c2 = pred[4,4,4] compare(k, j), direction=GE",
+        f"c3 = pred[4,4,4] compare(ik, f), direction={last}",
+        *(line.replace("= T ", f"= {cube} ") for line in chosen),
+        f"ROOT r = {cube} select(c1, b, w)",
+    )
+
+
+def by_the_last(direction: str) -> str:
+    return chosen_by_places("a = T select(c3, u, v)", "b = T select(c2, a, w)", last=direction)
+
+
+def two_loops_alike(added: str) -> str:
+    """The second makes of two of its states what the first made of them, and adds one of them up."""
+    state = "(s32[], s32[], s32[], s32[], s32[])"
+    names = ("sum", "k", "a", "b", "x")
+    parts = f" t = {state} parameter(0)\n" + "".join(
+        f" {name} = s32[] get-tuple-element(t), index={n}\n" for n, name in enumerate(names)
+    )
+    turn = (
+        f"{parts} o = s32[] constant(1)\n j = s32[] add(k, o)\n y = s32[] add(a, {added})\n c = s32[] add(y, b)\n"
+        " z = s32[] add(b, b)\n d = s32[] add(z, b)\n"
+    )
+    before = (
+        f"ends {{\n{parts} n = s32[] constant(3)\n ROOT g = pred[] compare(k, n), direction=LT\n}}\n"
+        f"first {{\n{turn} ROOT r = {state} tuple(sum, j, c, d, x)\n}}\n"
+        f"second {{\n{turn} n = s32[] constant(3)\n g = pred[] compare(k, n), direction=LT\n"
+        " s = s32[] select(g, a, b)\n w = s32[] add(x, sum)\n v = s32[] add(w, s)\n"
+        f" ROOT r = {state} tuple(v, j, c, d, x)\n}}\n"
+    )
+    return entry(
+        "p = s32[] parameter(0)",
+        "q = s32[] parameter(1)",
+        "z = s32[] constant(0)",
+        f"t = {state} tuple(z, z, p, q, z)",
+        f"l = {state} while(t), condition=ends, body=first",
+        "m = s32[] get-tuple-element(l), index=2",
+        f"u = {state} tuple(z, z, q, q, m)",
+        f"h = {state} while(u), condition=ends, body=second",
+        "ROOT r = s32[] get-tuple-element(h), index=0",
+        before=before,
+    )
+
+
 GIVEN: Final = entry("x = f32[4] parameter(0)", "ROOT r = f32[4] copy(x)")
 READ_BY_DIGITS: Final = digits(
     "a = f32[4,4] reshape(p)",
@@ -289,6 +343,8 @@ READ_BY_DIGITS: Final = digits(
 )
 """At the last digit of the one index, in base four, behind the first of the other."""
 DIFFER: Final = {
+    "the border of two conditions": (by_the_last("LE"), chosen_by_places("b = T select(c2, v, w)"), "exact"),
+    "what two loops make of a state": (two_loops_alike("a"), two_loops_alike("b"), "exact"),
     **{
         f"{one} turned round into {other} of {kind}": (
             ordered("x, y", one, kind),
@@ -366,6 +422,8 @@ DIFFER: Final = {
     "the order of memory beside an unknown word": (with_a_word("1,0"), with_a_word("0,1"), "rounding"),
 }
 SAME: Final = {
+    "within two conditions": (by_the_last("LT"), chosen_by_places("b = T select(c2, v, w)"), "exact"),
+    "what two loops alike make of a state": (two_loops_alike("a"), two_loops_alike("a"), "exact"),
     **{
         f"{one} turned round into {other} of {kind}": (
             ordered("x, y", one, kind),

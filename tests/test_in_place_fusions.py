@@ -159,6 +159,58 @@ def test_what_is_read_after_it_was_overwritten_is_told(broken: str, sound: tuple
         assert _verdicts(text)["hazard-in-place"][0] == "proved"
 
 
+def _two_results(second: str, layout: str, alias: str = "{0}: (0, {})", result: str = "f32[4,4]") -> str:
+    """Two results of one size, one of which lies where the operand lay."""
+    kinds = f"(f32[4,4]{{1,0}}, {result}{layout})"
+    return (
+        "HloModule m, is_scheduled=true\nfused {\n p = f32[4,4]{1,0} parameter(0)\n n = f32[4,4]{1,0} negate(p)\n"
+        f" q = f32[4,4]{{0,1}} transpose(p), dimensions={{1,0}}\n r = f32[16]{{0}} reshape(p)\n"
+        f" e = {result}{layout} {second}\n ROOT t = {kinds} tuple(n, e)\n}}\n"
+        "ENTRY e {\n a = f32[4,4]{1,0} parameter(0)\n c = f32[4,4]{1,0} copy(a)\n"
+        f" ROOT f = {kinds} fusion(c), kind=kLoop, calls=fused, output_to_operand_aliasing={{{alias}}}\n}}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        (_two_results("exponential(p)", "{1,0}"), "proved"),
+        (_two_results("exponential(p)", "{0,1}"), "refuted"),
+        # Its element in the same place is that of the operand in the same place.
+        (_two_results("exponential(q)", "{0,1}"), "proved"),
+        (_two_results("exponential(q)", "{1,0}"), "refuted"),
+        (_two_results("exponential(r)", "{0}", result="f32[16]"), "proved"),
+        (_two_results("reverse(r), dimensions={0}", "{0}", result="f32[16]"), "refuted"),
+        # Which step makes which tile is not said.
+        (_two_results("exponential(p)", "{1,0:T(2,2)}"), "unknown"),
+        (_two_results("exponential(p)", "{0,1}", "{1}: (0, {})"), "refuted"),
+    ],
+)
+def test_results_of_one_size_are_made_together_place_by_place(text: str, verdict: str) -> None:
+    assert _verdicts(text)["hazard-in-place"][0] == verdict
+
+
+_SELECTED: Final = (
+    "ge {\n v = f32[] parameter(0)\n w = f32[] parameter(1)\n ROOT o = pred[] compare(v, w), direction=GE\n}\n"
+    "sum {\n v1 = f32[] parameter(0)\n w1 = f32[] parameter(1)\n ROOT o1 = f32[] add(v1, w1)\n}\nfused {"
+)
+
+
+def test_what_is_written_several_times_is_not_made_where_it_reads() -> None:
+    """A select-and-scatter begins with the initial value everywhere."""
+    text = _module(
+        " p = f32[8] parameter(0)\n z = f32[] constant(0)\n s = f32[8] broadcast(z), dimensions={}\n"
+        " ROOT r = f32[8] select-and-scatter(p, s, z), window={size=1}, select=ge, scatter=sum\n",
+        "c",
+        rest=", output_to_operand_aliasing={{}: (0, {})}",
+    )
+    verdict, why = _verdicts(text.replace("fused {", _SELECTED, 1))["hazard-in-place"]
+    assert (verdict, why) == (
+        "unknown",
+        "what the select-and-scatter r inside of the fusion writes when is not modelled",
+    )
+
+
 def test_the_two_elements_are_those_that_differ_on_the_machine() -> None:
     """As seen on a CPU: row 0 is read for the column that holds one of its elements."""
     _, words = _verdicts(_through_bitcast(_ROW, "a"))["hazard-in-place"]

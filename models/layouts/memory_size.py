@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import prod
 
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape
+from hloproof.models.hlo.shape import COMBINE, ELEMENT_BITS, ArrayShape, Layout
 from hloproof.models.layouts.physical import layout_of, max_split_size, part_count
 from hloproof.models.layouts.tiling import expanded_dimensions, position_of
 
@@ -100,3 +101,18 @@ def _round_up(n: int, multiple: int) -> int:
 
 def _bytes(bits: int) -> int:
     return -(-bits // 8)
+
+
+def order_of_elements(shape: ArrayShape) -> Layout:
+    """The layout without what says nothing of the order: the place of dimensions of size 1 where there are no tiles."""
+    layout = layout_of(shape)
+    order = layout.minor_to_major
+    if not layout.tiles:
+        order = tuple(d for d in order if shape.dimensions[d] != 1)
+    return replace(layout, minor_to_major=order, element_bits=element_bits(shape), memory_space=0)
+
+
+def is_indexed_alike(a: ArrayShape, b: ArrayShape) -> bool:
+    """Equal indices of the two count to equal places, however wide their elements are."""
+    one, two = (replace(order_of_elements(s), element_bits=0) for s in (a, b))
+    return a.dimensions == b.dimensions and one == two

@@ -37,8 +37,9 @@ _GIVEN: Final[tuple[Callable[[int], int], ...]] = (
     lambda bits: 1 << bits >> 2,
 )
 """What all integers that are given may be, by the bits of their type."""
-_OPAQUE: Final = frozenset({"while", "custom-call"})
-"""Operations that are not looked into: what they give is anything, unless it is made of constants."""
+_OPAQUE: Final = "custom-call"
+"""Is not looked into: what it gives is anything, unless it is made of constants. What a loop gives is not, as it may be
+what a state begins with, or what the last of a known number of turns makes of it."""
 _OWN_PLACE: Final = frozenset({"partition-id", "replica-id"})
 """Of the first device 0, which is what they are where there is one alone."""
 _MOVED: Final = {
@@ -94,7 +95,7 @@ def _held(node: Node, known: dict[Node, Between | None], given: Callable[[int], 
     if node.type == "pred":
         return 0, 1
     made = node.operands[0] if node.head == "output" else node
-    if not made.of_constants and (not made.operands or made.head in _OPAQUE):
+    if not made.of_constants and (not made.operands or made.head == _OPAQUE):
         return _fitting(node.type, given(width(node.type) if node.type in INTEGERS else 2))
     found: Between | None
     if made.head in _MOVED or (made.head == "bitcast" and made.operands[0].type == made.type):

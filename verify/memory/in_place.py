@@ -4,7 +4,7 @@ another element has destroyed it, whatever order the elements are made in. By th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import prod
 from typing import Final
@@ -18,7 +18,7 @@ from hloproof.logic.replay import careful
 from hloproof.memory.custom_calls import stated_of_custom_call
 from hloproof.memory.flights import works_in_place
 from hloproof.memory.kernels import KernelReading, Kernels, Making, looks_at_sizes
-from hloproof.memory.plan import Plan, judged, laid_out_alike, order_of_elements
+from hloproof.memory.plan import Plan, judged, laid_out_alike
 from hloproof.memory.runtime_values import fails_whatever_is_read
 from hloproof.models.dataflow.async_chain import declared_aliases, link_of
 from hloproof.models.dataflow.in_place import in_place_operand
@@ -28,7 +28,7 @@ from hloproof.models.expressions.expr import Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.shape import ArrayShape, TupleShape
-from hloproof.models.layouts.memory_size import element_bits
+from hloproof.models.layouts.memory_size import element_bits, is_indexed_alike
 from hloproof.models.layouts.physical import layout_of, part_count
 from hloproof.models.layouts.tiling import position_expression
 from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, dim
@@ -307,8 +307,7 @@ def _size(m: Making) -> int:
 
 def _indexed_alike(a: Making, b: Making) -> bool:
     """Equal indices of the two lie in equal places, so that they are one step."""
-    one, two = (replace(order_of_elements(m.stepped), element_bits=0) for m in (a, b))
-    return a.steps == b.steps and one == two
+    return is_indexed_alike(a.stepped, b.stepped)
 
 
 def _same_places(writing: Making, making: Making, reading: KernelReading, m: IndexingMap, a: Slice, b: Slice) -> bool:

@@ -17,11 +17,11 @@ from hloproof.memory.plan import Plan, laid_out_alike
 from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import text_of
 from hloproof.models.dataflow.in_place import updating
+from hloproof.models.dataflow.steps import not_by_steps
 from hloproof.models.dataflow.value_flow import called
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.opcodes import ELEMENTWISE
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing.box import holds_data
 from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
@@ -40,42 +40,6 @@ REDUCED: Final = (
     "each input element of a reduction in {what} is read once, in the step that makes the other outputs' element "
     "of the same index"
 )
-
-
-_BY_STEPS: Final = ELEMENTWISE | {
-    "bitcast",
-    "bitcast-convert",
-    "broadcast",
-    "concatenate",
-    "copy",
-    "dynamic-slice",
-    "dynamic-update-slice",
-    "gather",
-    "get-dimension-size",
-    "iota",
-    "pad",
-    "reduce",
-    "reduce-window",
-    "reshape",
-    "reverse",
-    "slice",
-    "transpose",
-}
-"""What is made by the step of each element, by itself and in fusions. What else there is may write its result more than
-once, as a select-and-scatter does (first the initial value, everywhere), or is the work of a library."""
-_STEPS_OF_FUSIONS: Final = _BY_STEPS | {
-    "constant",
-    "convolution",
-    "dot",
-    "fusion",
-    "get-tuple-element",
-    "parameter",
-    "partition-id",
-    "replica-id",
-    "set-dimension-size",
-    "tuple",
-}
-"""The same in fusions, whose code is made for them, element by element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +111,8 @@ class Kernels:
     def not_by_steps(self, i: Instruction) -> str | None:
         """What of an instruction may not be made by steps; None where everything is, as far as it has no rule of its
         own."""
-        body = self._plan.module.find(called(i, "calls")) if i.opcode == "fusion" else None
-        if body is None:
-            return None if i.opcode in _BY_STEPS else i.opcode
-        inside = (body, *(self._plan.module.by_name[name] for name in _fusions_in(self._plan.module, body)))
-        found = (j for c in inside for j in c.instructions if j.opcode not in _STEPS_OF_FUSIONS)
-        return next((f"{j.opcode} {j.name}" for j in found), None)
+        odd = next(not_by_steps(self._plan.module, i), None)
+        return None if odd is None else odd.opcode if odd is i else f"{odd.opcode} {odd.name}"
 
     # -- plain instructions -----------------------------------------------------------------------------------------
 
@@ -355,18 +315,6 @@ class Kernels:
             initial = made.operands[len(made.operands) // 2 :]
             readings = tuple(r for name in (*inputs, *initial) for r in self._followed(c, i, body, name))
             yield Making(m.position, "reduced", shape, m.written, (), (), readings, body)
-
-
-def _fusions_in(module: Module, body: Computation) -> list[str]:
-    """What the fusions in a fused computation call, and those in these."""
-    out: list[str] = []
-    pending = [body]
-    while pending:
-        names = [n for i in pending.pop().instructions if i.opcode == "fusion" for n in i.attributes.computations()]
-        new = [n for n in dict.fromkeys(names) if n not in out and module.find(n) is not None]
-        out += new
-        pending += [module.by_name[n] for n in new]
-    return out
 
 
 def looks_at_sizes(module: Module, i: Instruction) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Final
 
@@ -11,8 +11,8 @@ from hloproof.claims.asynchronous import judgement
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Instruction, Module
-from hloproof.models.hlo.shape import ArrayShape, BufferShape, Layout, OpaqueShape, Shape, TokenShape, TupleShape
-from hloproof.models.layouts.memory_size import element_bits, transfer_bytes
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, OpaqueShape, Shape, TokenShape, TupleShape
+from hloproof.models.layouts.memory_size import order_of_elements, transfer_bytes
 from hloproof.models.layouts.physical import layout_of
 from hloproof.models.memory.assignment import Allocation, BufferAssignment, Key, Slice, place_text
 from hloproof.models.memory.liveness import Liveness, Read
@@ -60,15 +60,6 @@ def laid_out_alike(a: Shape | None, b: Shape | None) -> bool:
         return False
     same = a.element_type == b.element_type and a.dimensions == b.dimensions
     return same and order_of_elements(a) == order_of_elements(b)
-
-
-def order_of_elements(shape: ArrayShape) -> Layout:
-    """The layout without what says nothing of the order: the place of dimensions of size 1 where there are no tiles."""
-    layout = layout_of(shape)
-    order = layout.minor_to_major
-    if not layout.tiles:
-        order = tuple(d for d in order if shape.dimensions[d] != 1)
-    return replace(layout, minor_to_major=order, element_bits=element_bits(shape), memory_space=0)
 
 
 @dataclass(frozen=True)

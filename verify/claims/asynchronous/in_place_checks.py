@@ -25,6 +25,7 @@ from hloproof.models.dataflow.accesses import InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.in_place import fused_in_place, is_update, parameter_behind, updating
+from hloproof.models.dataflow.steps import not_by_steps
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.dataflow.versions import PASS_ON
 from hloproof.models.errors import NotModelled
@@ -49,6 +50,8 @@ _SAME_POSITIONS = frozenset({"bitcast", "reshape"})
 _JUDGED_INSIDE = PASS_ON | IN_STEPS | {"async"}
 _ONE_BY_ONE = frozenset({"all-reduce", "sort"})
 """Result k may lie where operand k lay, and XLA's runtimes work there; of these a sort begins with copies to there."""
+_WITH_RULES = frozenset({"scatter", "sort"})
+"""Of what is not made by one step for each element, what is judged as an update, or as results of a sort."""
 _BY_ELEMENTS = ELEMENTWISE | _ONE_BY_ONE | {"copy", "bitcast-convert"}
 
 
@@ -275,6 +278,10 @@ class _Fusion:
                             return _asked(problem, engines)
         except NotModelled as reason:
             return self._unknown(str(reason))
+        inside = not_by_steps(self._composer.module, self._given.call)
+        odd = next((j for j in inside if j.opcode not in _WITH_RULES), None)
+        if odd is not None:
+            return self._unknown(f"what the {odd.opcode} {odd.name} inside of the fusion writes when is not modelled")
         return judged(CLAIM, self._place, engines=tuple(sorted(engines)))
 
     def _laid_alike(self, written: Written, numbers: tuple[int, ...]) -> bool:
@@ -293,17 +300,17 @@ class _Fusion:
             # Looked up in every step: nothing may have been written over it.
             yield FusedReader(name, None, f"the start index {name} is read from the buffer that is written")
         for name in written.values:
-            yield FusedReader(name, writer.window, "")
-        for name in root.operands if root.opcode == "tuple" else ():
+            yield FusedReader(name, writer.made, "")
+        for k, name in enumerate(root.operands if root.opcode == "tuple" else ()):
             if name == written.result:
                 continue
             also = f"the result {name} of the fusion reads {self._body.parameters[written.number].name}, too"
             # Of whole results of one size all that a step makes is made before any is written. An update beside, and
             # what is beside an update, has steps of its own.
             shape = by_name[name].shape
-            alike = isinstance(shape, ArrayShape) and shape.dimensions == writer.whole
+            alike = _lie_alike(shape, shape_at(self._given.call.shape, (k,)))
             together = alike and written.update is None and updating(by_name, name) is None
-            yield FusedReader(name, writer.window if together else None, also)
+            yield FusedReader(name, shape if together and isinstance(shape, ArrayShape) else None, also)
 
     def _unknown(self, why: str) -> Judgement:
         return judged(CLAIM, self._place, unknown=why)
@@ -374,7 +381,7 @@ class _Fusion:
         over = ", ".join(str(evaluate(e, model)) for e in stated.element)
         what = "the result" if written.update is None else f"the update in place of {written.update.name}"
         line = self._body.by_name[written.result if written.update is None else written.update.name].position.line
-        step = ", ".join(str(model.get(f"d{k}", 0)) for k in range(len(reader.steps or ())))
+        step = ", ".join(str(model.get(f"d{k}", 0)) for k in range(reader.made.rank if reader.made else 0))
         if reader.also:
             made = f"element [{step}] of the result {reader.name} of {self._place.instruction}"
         elif written.update is not None and written.update.opcode == "scatter":

@@ -1,7 +1,8 @@
 """The steps of a fusion that works in place, and the obligation that no step reads what another one has overwritten.
 
 A step of an update makes one element of the update and writes it; otherwise a step makes one element of the result.
-Steps run in any order. Elements of results of one size, none of them an update, are made in the same steps.
+Steps run in any order. Elements of results of one size, none of them an update, are made in the same steps: those in
+the same place, which have one index where both lie in one order.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ArrayShape, ShapeIndex
 from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.route import INPUT_TO_OUTPUT
-from hloproof.models.layouts.memory_size import element_bits
+from hloproof.models.layouts.memory_size import element_bits, is_indexed_alike
 from hloproof.models.layouts.physical import layout_of, part_count
 from hloproof.models.layouts.tiling import position_expression
 from hloproof.models.maps.indexing_map import IndexingMap
@@ -66,25 +67,24 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class FusedWriter:
-    """Where each step writes. `window` are the sizes of the steps, `whole` those of the array that is written into."""
+    """Where each step writes: into `target`, one element of `made`. `window` are the sizes of the steps."""
 
     target: ArrayShape
-    window: tuple[int, ...]
+    made: ArrayShape
     update: Instruction | None = None
 
     @property
-    def whole(self) -> tuple[int, ...]:
-        return self.target.dimensions
+    def window(self) -> tuple[int, ...]:
+        return self.made.dimensions
 
 
 @dataclass(frozen=True, slots=True)
 class FusedReader:
-    """An instruction of the fused computation that is computed beside the writing. `steps` are the sizes of the steps
-    that it is computed in, one element each, which are those of the writer; None where every step may compute it, or an
-    unknown one."""
+    """An instruction of the fused computation that is computed beside the writing. `made` is its array, where the steps
+    of the writer compute it, one element each; None where every step may compute it, or an unknown one."""
 
     name: str
-    steps: tuple[int, ...] | None
+    made: ArrayShape | None
     also: str
     """What it is beside what is written; empty for that."""
 
@@ -108,7 +108,7 @@ def writer_of(body: Computation, written: Written) -> FusedWriter:
     value = body.by_name[written.value].shape
     if not isinstance(target, ArrayShape) or not isinstance(value, ArrayShape):
         raise NotModelled("a fusion in place on something that is no array")
-    return FusedWriter(target, value.dimensions, update)
+    return FusedWriter(target, value, update)
 
 
 def state(
@@ -140,7 +140,7 @@ def state(
         if element_bits(writer.target) != element_bits(source):
             raise NotModelled("a bitcast between elements of other widths")
         met.append(eq(_position(writer.target, element), _position(source, index)))
-    steps = _same_step(reader, len(m.dims))
+    steps = _same_step(writer, reader, len(m.dims))
     every = (*variables, *values.variables.items())
     label = "no element is read after it was overwritten"
     obligation = Obligation(every, FALSE if steps is None else steps, conj(*values.facts, *met), label)
@@ -182,11 +182,17 @@ def _scattered(composer: Composer, body: Computation, update: Instruction) -> In
     return found[0].maps[0]
 
 
-def _same_step(reader: FusedReader, rank: int) -> Formula | None:
+def _same_step(writer: FusedWriter, reader: FusedReader, rank: int) -> Formula | None:
     """Step w is step d; None where it is not said in which step the reader's elements are computed."""
-    if reader.steps is None or len(reader.steps) != rank:
+    one, other = writer.made, reader.made
+    if other is None or other.rank != rank:
         return None
-    return conj(*(eq(Var(f"w{k}"), Var(f"d{k}")) for k in range(rank)))
+    if is_indexed_alike(one, other):
+        return conj(*(eq(Var(f"w{k}"), Var(f"d{k}")) for k in range(rank)))
+    if one.elements != other.elements or layout_of(one).tiles or layout_of(other).tiles:
+        return None
+    made = _position(one, tuple(Var(f"w{k}") for k in range(one.rank)))
+    return eq(made, _position(other, tuple(Var(f"d{k}") for k in range(rank))))
 
 
 def _position(shape: ArrayShape, index: tuple[Expr, ...]) -> Expr:

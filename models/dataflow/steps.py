@@ -1,0 +1,68 @@
+"""What an instruction makes by steps: one for each element of its result, which writes that element once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from hloproof.models.dataflow.value_flow import called
+from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.opcodes import ELEMENTWISE
+
+_BY_STEPS: Final = ELEMENTWISE | {
+    "bitcast",
+    "bitcast-convert",
+    "broadcast",
+    "concatenate",
+    "copy",
+    "dynamic-slice",
+    "dynamic-update-slice",
+    "gather",
+    "get-dimension-size",
+    "iota",
+    "pad",
+    "reduce",
+    "reduce-window",
+    "reshape",
+    "reverse",
+    "slice",
+    "transpose",
+}
+"""What is made by the step of each element, by itself and in fusions. What else there is may write its result more than
+once, as a select-and-scatter does (first the initial value, everywhere), or is the work of a library."""
+_IN_FUSIONS: Final = _BY_STEPS | {
+    "constant",
+    "convolution",
+    "dot",
+    "fusion",
+    "get-tuple-element",
+    "parameter",
+    "partition-id",
+    "replica-id",
+    "set-dimension-size",
+    "tuple",
+}
+"""The same in fusions, whose code is made for them, element by element."""
+
+
+def not_by_steps(module: Module, i: Instruction) -> Iterator[Instruction]:
+    """What of an instruction may not be made by steps: of a fusion the instructions inside, of fusions in it as well;
+    else itself. Updates and sorts have rules of their own."""
+    body = module.find(called(i, "calls")) if i.opcode == "fusion" else None
+    if body is None:
+        yield from () if i.opcode in _BY_STEPS else (i,)
+        return
+    for c in (body, *(module.by_name[name] for name in _fusions_in(module, body))):
+        yield from (j for j in c.instructions if j.opcode not in _IN_FUSIONS)
+
+
+def _fusions_in(module: Module, body: Computation) -> list[str]:
+    """What the fusions in a fused computation call, and those in these."""
+    out: list[str] = []
+    pending = [body]
+    while pending:
+        names = [n for i in pending.pop().instructions if i.opcode == "fusion" for n in i.attributes.computations()]
+        new = [n for n in dict.fromkeys(names) if n not in out and module.find(n) is not None]
+        out += new
+        pending += [module.by_name[n] for n in new]
+    return out
