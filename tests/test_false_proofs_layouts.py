@@ -186,6 +186,16 @@ def test_what_the_parts_of_a_split_array_take(clause: str, right: int, wrong: in
     assert checked(shape, f"{clause} {wrong}").verdict is Verdict.REFUTED
 
 
+@pytest.mark.parametrize("split", ["0:9", "0:8", "0:0", "0:3,3", "0:5,3"])
+def test_a_split_that_cuts_nothing_off_proves_nothing_of_a_module(split: str) -> None:
+    text = (
+        "HloModule m\nENTRY e {{\n p = f32[8]{{0:SC({0})}} parameter(0)\n ROOT n = f32[8]{{0:SC({0})}} negate(p)\n}}\n"
+    )
+    options = Options(jobs=1, selection=Selection(only=("layout",)))
+    assert {r.verdict for r in check_hlo(text.format(split), options).records()} == {Verdict.UNKNOWN}
+    assert {r.verdict for r in check_hlo(text.format("0:3"), options).records()} == {Verdict.PROVED}
+
+
 def test_the_words_of_an_entry_are_kept_in_order() -> None:
     (spec,) = parse_layouts("layout a\n  shape f32[4]\n  padded 4\n  note n\n  bytes 16\n", "x.layout")
     assert spec.said == ("padded", "bytes")
