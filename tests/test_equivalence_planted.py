@@ -334,6 +334,34 @@ def two_loops_alike(added: str) -> str:
     )
 
 
+AT_ROWS: Final = (
+    "collapsed_slice_dims={1}, operand_batching_dims={0}, start_indices_batching_dims={1}, start_index_map={1}"
+)
+INTO_ROWS: Final = (
+    "inserted_window_dims={1}, input_batching_dims={0}, scatter_indices_batching_dims={1}, "
+    "scatter_dims_to_operand_dims={1}"
+)
+MOST: Final = "most { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] maximum(a, b)\n}\n"
+
+
+def in_rows(what: str, vector: int) -> str:
+    """Columns of two rows, whose numbers come with the vector of an index first, or last."""
+    where = "ix" if vector == 0 else "t"
+    more = f"index_vector_dim={vector}"
+    last = {
+        "gather": f"f32[2,2] gather(x, {where}), offset_dims={{}}, {AT_ROWS}, {more}, slice_sizes={{1,1}}",
+        "scatter": f"f32[2,5] scatter(x, {where}, u), update_window_dims={{}}, {INTO_ROWS}, {more}, to_apply=most",
+    }
+    return entry(
+        "x = f32[2,5] parameter(0)",
+        "ix = s32[1,2,2] parameter(1)",
+        "u = f32[2,2] parameter(2)",
+        "t = s32[2,2,1] transpose(ix), dimensions={1,2,0}",
+        f"ROOT r = {last[what]}",
+        before=MOST,
+    )
+
+
 GIVEN: Final = entry("x = f32[4] parameter(0)", "ROOT r = f32[4] copy(x)")
 READ_BY_DIGITS: Final = digits(
     "a = f32[4,4] reshape(p)",
@@ -343,6 +371,10 @@ READ_BY_DIGITS: Final = digits(
 )
 """At the last digit of the one index, in base four, behind the first of the other."""
 DIFFER: Final = {
+    **{
+        f"rows of a {what} by where their numbers stand": (in_rows(what, 0), in_rows(what, 2), "exact")
+        for what in ("gather", "scatter")
+    },
     "the border of two conditions": (by_the_last("LE"), chosen_by_places("b = T select(c2, v, w)"), "exact"),
     "what two loops make of a state": (two_loops_alike("a"), two_loops_alike("b"), "exact"),
     **{

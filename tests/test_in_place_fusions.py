@@ -190,6 +190,131 @@ def test_results_of_one_size_are_made_together_place_by_place(text: str, verdict
     assert _verdicts(text)["hazard-in-place"][0] == verdict
 
 
+_SUMS: Final = (
+    "sum {\n v = f32[] parameter(0)\n w = f32[] parameter(1)\n ROOT o = f32[] add(v, w)\n}\n"
+    "less {\n v1 = f32[] parameter(0)\n w1 = f32[] parameter(1)\n ROOT o1 = pred[] compare(v1, w1), direction=LT\n}\n"
+    "most {\n v2 = f32[] parameter(0)\n w2 = f32[] parameter(1)\n ROOT o2 = pred[] compare(v2, w2), direction=GE\n}\n"
+    "inner {\n y = f32[8]{0} parameter(0)\n k = f32[] constant(0)\n l = f32[8]{0} broadcast(k), dimensions={}\n"
+    " ROOT m = f32[8]{0} select-and-scatter(y, l, k), window={size=1}, select=most, scatter=sum\n}\n"
+)
+
+
+def _over_the_first(given: str, result: str, *lines: str) -> str:
+    """The result, or the first of two, lies where the first operand lay."""
+    shapes = given.split()
+    alias = "{0}: (0, {})" if result.startswith("(") else "{}: (0, {})"
+    inside = "".join(f" p{n} = {s} parameter({n})\n" for n, s in enumerate(shapes))
+    outside = "".join(f" a{n} = {s} parameter({n})\n c{n} = {s} copy(a{n})\n" for n, s in enumerate(shapes))
+    *more, root = lines
+    return (
+        f"HloModule m, is_scheduled=true\n{_SUMS}fused {{\n{inside}"
+        + "".join(f" {line}\n" for line in more)
+        + f" ROOT r = {result} {root}\n}}\nENTRY e {{\n{outside}"
+        f" ROOT f = {result} fusion({', '.join(f'c{n}' for n in range(len(shapes)))}), kind=kLoop, calls=fused, "
+        f"output_to_operand_aliasing={{{alias}}}\n}}\n"
+    )
+
+
+_LINE, _SIZED = "f32[8]{0}", "f32[<=8]{0}"
+_SUMMED_INTO = (
+    "update_window_dims={0}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, "
+    "index_vector_dim=0, to_apply=sum"
+)
+_OVER_THE_FIRST: Final[Mapping[str, tuple[str, str]]] = {
+    # Its operand is written before the updates are read.
+    "a scatter that is no update of what it lies over": (
+        _over_the_first(
+            f"{_LINE} s32[1]{{0}}",
+            _LINE,
+            "z = f32[] constant(0)",
+            f"b = {_LINE} broadcast(z), dimensions={{}}",
+            f"scatter(b, p1, p0), {_SUMMED_INTO}",
+        ),
+        "unknown",
+    ),
+    "a sort beside what lies there": (
+        _over_the_first(
+            "f32[8,1]{1,0}",
+            "(f32[8,1]{1,0}, f32[8,1]{1,0})",
+            "s = f32[8,1]{1,0} sort(p0), dimensions={1}, to_apply=less",
+            "n = f32[8,1]{1,0} negate(p0)",
+            "tuple(n, s)",
+        ),
+        "unknown",
+    ),
+    "a sort where its operand lies": (
+        _over_the_first(_LINE, _LINE, "sort(p0), dimensions={0}, to_apply=less"),
+        "proved",
+    ),
+    "a sort of what is computed": (
+        _over_the_first(_LINE, _LINE, f"n = {_LINE} negate(p0)", "sort(n), dimensions={0}, to_apply=less"),
+        "refuted",
+    ),
+    "a size that is set, and read": (
+        _over_the_first(
+            f"{_SIZED} s32[]",
+            f"({_SIZED}, s32[])",
+            f"n = {_SIZED} negate(p0)",
+            f"t = {_SIZED} set-dimension-size(n, p1), dimensions={{0}}",
+            "s = s32[] get-dimension-size(p0), dimensions={0}",
+            "tuple(t, s)",
+        ),
+        "unknown",
+    ),
+    "elements of another width": (_over_the_first(_LINE, "bf16[8]{0}", "convert(p0)"), "unknown"),
+    "elements in another order": (_over_the_first("f32[4,4]{1,0}", "f32[4,4]{0,1}", "exponential(p0)"), "refuted"),
+    "what an update writes, as a result too": (
+        _over_the_first(
+            _LINE,
+            f"({_LINE}, f32[4]{{0}})",
+            "s = f32[4]{0} slice(p0), slice={[4:8]}",
+            "n = f32[4]{0} negate(s)",
+            "z = s32[] constant(4)",
+            f"u = {_LINE} dynamic-update-slice(p0, n, z)",
+            "tuple(u, n)",
+        ),
+        "unknown",
+    ),
+    "tiles beside none": (
+        _over_the_first(
+            "f32[4,4]{1,0:T(2,2)}",
+            "(f32[4,4]{1,0:T(2,2)}, f32[4,4]{1,0})",
+            "n = f32[4,4]{1,0:T(2,2)} negate(p0)",
+            "e = f32[4,4]{1,0} exponential(p0)",
+            "tuple(n, e)",
+        ),
+        "unknown",
+    ),
+    "another shape of as many": (
+        _over_the_first(
+            "f32[4,4]{1,0}",
+            "(f32[4,4]{1,0}, f32[2,8]{1,0})",
+            "n = f32[4,4]{1,0} negate(p0)",
+            "b = f32[2,8]{1,0} bitcast(p0)",
+            "e = f32[2,8]{1,0} exponential(b)",
+            "tuple(n, e)",
+        ),
+        "proved",
+    ),
+    "a fusion inside that writes several times": (
+        _over_the_first(
+            _LINE,
+            f"({_LINE}, {_LINE})",
+            f"n = {_LINE} negate(p0)",
+            f"e = {_LINE} fusion(p0), kind=kLoop, calls=inner",
+            "tuple(n, e)",
+        ),
+        "unknown",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "verdict"), _OVER_THE_FIRST.values(), ids=_OVER_THE_FIRST)
+def test_what_lies_over_an_operand(text: str, verdict: str) -> None:
+    found = {str(r.verdict) for r in check_hlo(text, Options(jobs=1)).records() if r.claim == "hazard-in-place"}
+    assert found - {"proved"} == {verdict} - {"proved"}
+
+
 _SELECTED: Final = (
     "ge {\n v = f32[] parameter(0)\n w = f32[] parameter(1)\n ROOT o = pred[] compare(v, w), direction=GE\n}\n"
     "sum {\n v1 = f32[] parameter(0)\n w1 = f32[] parameter(1)\n ROOT o1 = f32[] add(v1, w1)\n}\nfused {"

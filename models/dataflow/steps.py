@@ -66,3 +66,17 @@ def _fusions_in(module: Module, body: Computation) -> list[str]:
         out += new
         pending += [module.by_name[n] for n in new]
     return out
+
+
+def looks_at_sizes(module: Module, i: Instruction) -> bool:
+    """A step of a fusion reads or sets the size that is kept beside the elements of an array: no map says so."""
+    pending, seen = list(i.attributes.computations()), set[str]()
+    while pending:
+        name = pending.pop()
+        body = None if name in seen else module.find(name)
+        seen.add(name)
+        for j in () if body is None else body.instructions:
+            if j.opcode in ("get-dimension-size", "set-dimension-size"):
+                return True
+            pending += j.attributes.computations()
+    return False

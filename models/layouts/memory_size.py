@@ -116,3 +116,8 @@ def is_indexed_alike(a: ArrayShape, b: ArrayShape) -> bool:
     """Equal indices of the two count to equal places, however wide their elements are."""
     one, two = (replace(order_of_elements(s), element_bits=0) for s in (a, b))
     return a.dimensions == b.dimensions and one == two
+
+
+def is_sized(shape: ArrayShape) -> bool:
+    """A size is kept beside the elements."""
+    return shape.is_dynamic or layout_of(shape).dynamic_prefix_bytes > 0

@@ -17,18 +17,19 @@ from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.logic.replay import careful
 from hloproof.memory.custom_calls import stated_of_custom_call
 from hloproof.memory.flights import works_in_place
-from hloproof.memory.kernels import KernelReading, Kernels, Making, looks_at_sizes
+from hloproof.memory.kernels import KernelReading, Kernels, Making
 from hloproof.memory.plan import Plan, judged, laid_out_alike
 from hloproof.memory.runtime_values import fails_whatever_is_read
 from hloproof.models.dataflow.async_chain import declared_aliases, link_of
 from hloproof.models.dataflow.in_place import in_place_operand
+from hloproof.models.dataflow.steps import looks_at_sizes
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Const, Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.shape import ArrayShape, TupleShape
-from hloproof.models.layouts.memory_size import element_bits, is_indexed_alike
+from hloproof.models.layouts.memory_size import element_bits, is_indexed_alike, is_sized
 from hloproof.models.layouts.physical import layout_of, part_count
 from hloproof.models.layouts.tiling import position_expression
 from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, dim
@@ -167,7 +168,7 @@ class _Pair:
     def _size_beside(self, key: Key, value: Key) -> str | None:
         """Why it is not known that sizes are read before they are written over; None where no step looks at one."""
         shape = self._plan.values.values[value].shape  # a size beside what is written alone lies behind what is read
-        sized = isinstance(shape, ArrayShape) and _is_sized(shape)
+        sized = isinstance(shape, ArrayShape) and is_sized(shape)
         if not sized or not looks_at_sizes(self._plan.module, self._i):
             return None
         return f"{self._plan.named(key)} lies over {self._plan.named(value)}: {_SIZES}"
@@ -214,7 +215,7 @@ class _Pair:
         a, b = self._plan.in_memory[key][1], self._plan.in_memory[reading.value][1]
         if _same_places(writing, making, reading, m, a, b):
             return None, None
-        if _is_sized(writing.written) or _is_sized(reading.shape):
+        if is_sized(writing.written) or is_sized(reading.shape):
             return None, f"{both}: {_SIZES}"
         try:
             stated = obligation_of(self._called_by(writing), writing, making, reading, m, a, b)
@@ -272,11 +273,6 @@ class _Pair:
         ):
             return None
         return {v: partial(_element_words, i.name, index) for v, (i, index) in values.outside.items()}
-
-
-def _is_sized(shape: ArrayShape) -> bool:
-    """A size is kept beside the elements."""
-    return shape.is_dynamic or layout_of(shape).dynamic_prefix_bytes > 0
 
 
 def _element_words(name: str, index: tuple[Expr, ...], model: Mapping[str, int]) -> str:

@@ -21,7 +21,7 @@ from hloproof.models.dataflow.steps import not_by_steps
 from hloproof.models.dataflow.value_flow import called
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr
-from hloproof.models.hlo.module import Computation, Instruction, Module
+from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ArrayShape, leaves
 from hloproof.models.indexing.box import holds_data
 from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
@@ -315,20 +315,6 @@ class Kernels:
             initial = made.operands[len(made.operands) // 2 :]
             readings = tuple(r for name in (*inputs, *initial) for r in self._followed(c, i, body, name))
             yield Making(m.position, "reduced", shape, m.written, (), (), readings, body)
-
-
-def looks_at_sizes(module: Module, i: Instruction) -> bool:
-    """A step of a fusion reads or sets the size that is kept beside the elements of an array: no map says so."""
-    pending, seen = list(i.attributes.computations()), set[str]()
-    while pending:
-        name = pending.pop()
-        body = None if name in seen else module.find(name)
-        seen.add(name)
-        for j in () if body is None else body.instructions:
-            if j.opcode in ("get-dimension-size", "set-dimension-size"):
-                return True
-            pending += j.attributes.computations()
-    return False
 
 
 def _arrays(i: Instruction) -> list[tuple[tuple[int, ...], ArrayShape]]:

@@ -25,7 +25,7 @@ from hloproof.models.dataflow.accesses import InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.in_place import fused_in_place, is_update, parameter_behind, updating
-from hloproof.models.dataflow.steps import not_by_steps
+from hloproof.models.dataflow.steps import looks_at_sizes, not_by_steps
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.dataflow.versions import PASS_ON
 from hloproof.models.errors import NotModelled
@@ -38,7 +38,7 @@ from hloproof.models.indexing.composition.module_maps import followed_maps, plai
 from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.layouts.bitcast import is_decomposable, reshape_is_bitcast
-from hloproof.models.layouts.memory_size import element_bits
+from hloproof.models.layouts.memory_size import element_bits, is_sized
 from hloproof.models.layouts.physical import layout_of
 from hloproof.models.maps.indexing_map import IndexingMap
 
@@ -50,8 +50,6 @@ _SAME_POSITIONS = frozenset({"bitcast", "reshape"})
 _JUDGED_INSIDE = PASS_ON | IN_STEPS | {"async"}
 _ONE_BY_ONE = frozenset({"all-reduce", "sort"})
 """Result k may lie where operand k lay, and XLA's runtimes work there; of these a sort begins with copies to there."""
-_WITH_RULES = frozenset({"scatter", "sort"})
-"""Of what is not made by one step for each element, what is judged as an update, or as results of a sort."""
 _BY_ELEMENTS = ELEMENTWISE | _ONE_BY_ONE | {"copy", "bitcast-convert"}
 
 
@@ -147,6 +145,8 @@ def _made_at(body: Computation, at: ShapeIndex, number: int) -> str:
     """What a fusion makes as a part of its result in the buffer of a parameter. An array is sorted where it stands, as
     outside of a fusion; of any other step that makes several arrays nothing is known but the whole of it."""
     root = body.root
+    if root.opcode == "sort" and not at and parameter_behind(body, root.operands[0]) == number:
+        return root.operands[0]
     if len(at) != 1 or not 0 <= at[0] < len(root.operands):
         return body.root_name
     part = root.operands[at[0]]
@@ -278,11 +278,25 @@ class _Fusion:
                             return _asked(problem, engines)
         except NotModelled as reason:
             return self._unknown(str(reason))
-        inside = not_by_steps(self._composer.module, self._given.call)
-        odd = next((j for j in inside if j.opcode not in _WITH_RULES), None)
+        odd = next(self._odd(written), None)
         if odd is not None:
             return self._unknown(f"what the {odd.opcode} {odd.name} inside of the fusion writes when is not modelled")
+        shapes = (self._body.parameters[written.number].shape, self._body.by_name[written.result].shape)
+        sized = any(isinstance(s, ArrayShape) and is_sized(s) for s in shapes)
+        if sized and looks_at_sizes(self._composer.module, self._given.call):
+            return self._unknown("when the size that is kept beside the elements is read and written is not modelled")
         return judged(CLAIM, self._place, engines=tuple(sorted(engines)))
+
+    def _odd(self, written: Written) -> Iterator[Instruction]:
+        """What is not made by one step for each element, and neither judged as an update, here or as another result,
+        nor all that the fusion does."""
+        root, by_name = self._body.root, self._body.by_name
+        others = (name for name in root.operands if name != written.result) if root.opcode == "tuple" else ()
+        judged_so = [written.update, *(updating(by_name, name) for name in others)]
+        if root.opcode == "sort":
+            judged_so.append(root)
+        inside = not_by_steps(self._composer.module, self._given.call)
+        return (i for i in inside if not any(i is j for j in judged_so))
 
     def _laid_alike(self, written: Written, numbers: tuple[int, ...]) -> bool:
         """The arrays lie in memory as the fused computation says."""

@@ -134,11 +134,11 @@ def state(
     reads = {f"rt{k}": values.read(r) for k, r in enumerate(m.runtime)}
     index = tuple(substitute(e, reads) for e in m.results)
     met += [within(substitute(c.expr, reads), c.interval) for c in m.constraints]
+    if element_bits(writer.target) != element_bits(source):
+        raise NotModelled("a bitcast between elements of other widths")
     if writer.target.dimensions == source.dimensions and layout_of(writer.target) == layout_of(source):
         met += [eq(a, b) for a, b in zip(element, index, strict=True)]
     else:
-        if element_bits(writer.target) != element_bits(source):
-            raise NotModelled("a bitcast between elements of other widths")
         met.append(eq(_position(writer.target, element), _position(source, index)))
     steps = _same_step(writer, reader, len(m.dims))
     every = (*variables, *values.variables.items())
