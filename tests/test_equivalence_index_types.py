@@ -502,6 +502,43 @@ def test_a_state_of_a_loop_may_be_what_it_begins_with(turn: str, number: int) ->
     proved(turning(given, turn, "u8"), turning(given, turn, "s64"), "exact")
 
 
+@pytest.mark.parametrize("number", [100, 50])
+def test_what_a_state_begins_with_may_be_computed(number: int) -> None:
+    start, turn = f"g = u8[] constant({number})\n  c = u8[] add(g, g)", "h = u8[] convert(a)"
+    (unproved if number == 100 else proved)(turning(start, turn, "u8"), turning(start, turn, "s64"), "exact")
+
+
+@pytest.mark.parametrize("number", [200, 100])
+def test_each_state_begins_with_its_own(number: int) -> None:
+    """Before it stands one that no turn changes, and behind it one that begins with a small number."""
+    state = "(s32[], f32[300], u8[], u8[], f32[3])"
+    parts = f" t = {state} parameter(0)\n" + "".join(
+        f" {name} = {kind} get-tuple-element(t), index={k}\n"
+        for k, (name, kind) in enumerate(zip("kxabw", state[1:-1].split(", "), strict=True))
+    )
+
+    def made(seen: str) -> str:
+        return entry(
+            "x = f32[300] parameter(0)",
+            "z = s32[] constant(0)",
+            "f = f32[] constant(0)",
+            "e = f32[3] broadcast(f), dimensions={}",
+            f"c = u8[] constant({number})",
+            "d = u8[] constant(100)",
+            f"t = {state} tuple(z, x, c, d, e)",
+            f"l = {state} while(t), condition=once, body=turn",
+            "ROOT r = f32[3] get-tuple-element(l), index=4",
+            before=f"once {{\n{parts} n = s32[] constant(1)\n ROOT o = pred[] compare(k, n), direction=LT\n}}\n"
+            f"turn {{\n{parts} o = s32[] constant(1)\n j = s32[] add(k, o)\n u = u8[] constant(0)\n"
+            f" g = u8[] add(a, u)\n h = u8[] add(b, u)\n i = {seen}[] convert(a)\n q = f32[] convert(b)\n"
+            " v = f32[3] broadcast(q), dimensions={}\n"
+            " s = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3}\n"
+            f" y = f32[3] add(s, v)\n m = f32[3] add(y, w)\n ROOT r = {state} tuple(j, x, g, h, m)\n}}\n",
+        )
+
+    (unproved if number == 200 else proved)(made("u8"), made("s64"), "exact")
+
+
 def one_loop_behind_another(first: str, second: str, seen: str) -> Module:
     """Two loops alike, which begin otherwise."""
     whole = turning("c = u8[] constant(N)", "u = u8[] constant(0)\n h = u8[] add(a, u)", seen)

@@ -362,6 +362,37 @@ def in_rows(what: str, vector: int) -> str:
     )
 
 
+def one_in_another(factor: str) -> str:
+    """Three loops, one inside of another; what the innermost multiplies by is a state of one of the two around it,
+    which begin alike."""
+    wide, narrow = "(s32[], f32[], f32[], f32[])", "(s32[], f32[], f32[])"
+
+    def loop(number: int, state: str, names: str, turns: int, *turn: str) -> str:
+        parts = f" t = {state} parameter(0)\n l = s32[] get-tuple-element(t), index=0\n" + "".join(
+            f" {name} = f32[] get-tuple-element(t), index={k + 1}\n" for k, name in enumerate(names)
+        )
+        return (
+            f"c{number} {{\n{parts} n = s32[] constant({turns})\n ROOT r = pred[] compare(l, n), direction=LT\n}}\n"
+            f"b{number} {{\n{parts} o = s32[] constant(1)\n z = s32[] constant(0)\n j = s32[] add(l, o)\n"
+            + "".join(f" {line}\n" for line in turn)
+            + "}\n"
+        )
+
+    inner = (f"i = {wide} tuple(z, f, m, a)", f"w = {wide} while(i), condition=c3, body=b3")
+    middle = (f"i = {narrow} tuple(z, x, a)", f"w = {narrow} while(i), condition=c2, body=b2")
+    made = "d = f32[] get-tuple-element(w), index=1"
+    return entry(
+        "x = f32[] parameter(0)",
+        "z = s32[] constant(0)",
+        f"i = {narrow} tuple(z, x, x)",
+        f"w = {narrow} while(i), condition=c1, body=b1",
+        "ROOT r = f32[] get-tuple-element(w), index=1",
+        before=loop(3, wide, "sma", 2, f"p = f32[] multiply(s, {factor})", f"ROOT r = {wide} tuple(j, p, m, a)")
+        + loop(2, narrow, "ma", 2, "f = f32[] constant(5)", *inner, made, f"ROOT r = {narrow} tuple(j, d, a)")
+        + loop(1, narrow, "ax", 3, *middle, made, f"ROOT r = {narrow} tuple(j, d, x)"),
+    )
+
+
 GIVEN: Final = entry("x = f32[4] parameter(0)", "ROOT r = f32[4] copy(x)")
 READ_BY_DIGITS: Final = digits(
     "a = f32[4,4] reshape(p)",
@@ -371,6 +402,7 @@ READ_BY_DIGITS: Final = digits(
 )
 """At the last digit of the one index, in base four, behind the first of the other."""
 DIFFER: Final = {
+    "which of the loops around it a state is of": (one_in_another("a"), one_in_another("m"), "exact"),
     **{
         f"rows of a {what} by where their numbers stand": (in_rows(what, 0), in_rows(what, 2), "exact")
         for what in ("gather", "scatter")
@@ -454,6 +486,7 @@ DIFFER: Final = {
     "the order of memory beside an unknown word": (with_a_word("1,0"), with_a_word("0,1"), "rounding"),
 }
 SAME: Final = {
+    "the same state of the same loop around it": (one_in_another("a"), one_in_another("a"), "exact"),
     "within two conditions": (by_the_last("LT"), chosen_by_places("b = T select(c2, v, w)"), "exact"),
     "what two loops alike make of a state": (two_loops_alike("a"), two_loops_alike("a"), "exact"),
     **{
