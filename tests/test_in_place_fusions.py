@@ -311,8 +311,9 @@ _OVER_THE_FIRST: Final[Mapping[str, tuple[str, str]]] = {
 
 @pytest.mark.parametrize(("text", "verdict"), _OVER_THE_FIRST.values(), ids=_OVER_THE_FIRST)
 def test_what_lies_over_an_operand(text: str, verdict: str) -> None:
+    """A part of what the fusion does may be right beside it."""
     found = {str(r.verdict) for r in check_hlo(text, Options(jobs=1)).records() if r.claim == "hazard-in-place"}
-    assert found - {"proved"} == {verdict} - {"proved"}
+    assert verdict in found and found <= {verdict, "proved"}
 
 
 _SELECTED: Final = (

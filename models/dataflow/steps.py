@@ -45,6 +45,10 @@ _IN_FUSIONS: Final = _BY_STEPS | {
 """The same in fusions, whose code is made for them, element by element."""
 
 
+SIZES: Final = "when the size that is kept beside the elements is read and written is not modelled"
+"""What is not known of steps that look at sizes, in words."""
+
+
 def not_by_steps(module: Module, i: Instruction) -> Iterator[Instruction]:
     """What of an instruction may not be made by steps: of a fusion the instructions inside, of fusions in it as well;
     else itself. Updates and sorts have rules of their own."""

@@ -1,4 +1,4 @@
-"""How much memory an array takes: padded size, padding, bits and bytes."""
+"""How much memory an array takes: padded size, padding, bits and bytes; and in which order its elements lie there."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from hloproof.memory.plan import Plan, judged, laid_out_alike
 from hloproof.memory.runtime_values import fails_whatever_is_read
 from hloproof.models.dataflow.async_chain import declared_aliases, link_of
 from hloproof.models.dataflow.in_place import in_place_operand
-from hloproof.models.dataflow.steps import looks_at_sizes
+from hloproof.models.dataflow.steps import SIZES, looks_at_sizes
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Const, Expr, Var, substitute
@@ -36,7 +36,6 @@ from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, dim
 from hloproof.models.memory.assignment import Key, Slice
 
 IN_PLACE: Final = "plan-in-place"
-_SIZES: Final = "when the size that is kept beside the elements is read and written is not modelled"
 _ELEMENTWISE_COLLECTIVES: Final = frozenset({"all-reduce", "all-reduce-start"})
 
 
@@ -171,7 +170,7 @@ class _Pair:
         sized = isinstance(shape, ArrayShape) and is_sized(shape)
         if not sized or not looks_at_sizes(self._plan.module, self._i):
             return None
-        return f"{self._plan.named(key)} lies over {self._plan.named(value)}: {_SIZES}"
+        return f"{self._plan.named(key)} lies over {self._plan.named(value)}: {SIZES}"
 
     def _not_by_steps(self, key: Key, writing: Making, value: Key) -> str | None:
         """Why it is not known that an element is written once, after what its step reads."""
@@ -216,7 +215,7 @@ class _Pair:
         if _same_places(writing, making, reading, m, a, b):
             return None, None
         if is_sized(writing.written) or is_sized(reading.shape):
-            return None, f"{both}: {_SIZES}"
+            return None, f"{both}: {SIZES}"
         try:
             stated = obligation_of(self._called_by(writing), writing, making, reading, m, a, b)
         except NotModelled as reason:

@@ -25,7 +25,7 @@ from hloproof.models.dataflow.accesses import InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.in_place import fused_in_place, is_update, parameter_behind, updating
-from hloproof.models.dataflow.steps import looks_at_sizes, not_by_steps
+from hloproof.models.dataflow.steps import SIZES, looks_at_sizes, not_by_steps
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.dataflow.versions import PASS_ON
 from hloproof.models.errors import NotModelled
@@ -284,7 +284,7 @@ class _Fusion:
         shapes = (self._body.parameters[written.number].shape, self._body.by_name[written.result].shape)
         sized = any(isinstance(s, ArrayShape) and is_sized(s) for s in shapes)
         if sized and looks_at_sizes(self._composer.module, self._given.call):
-            return self._unknown("when the size that is kept beside the elements is read and written is not modelled")
+            return self._unknown(SIZES)
         return judged(CLAIM, self._place, engines=tuple(sorted(engines)))
 
     def _odd(self, written: Written) -> Iterator[Instruction]:
