@@ -235,7 +235,9 @@ def test_an_alarm_that_rings_where_nothing_can_be_raised_is_told_behind_it(
     assert not lost and sys.unraisablehook == before
 
 
-def test_what_others_raise_where_nothing_can_be_is_told_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rung", [False, True])
+def test_what_others_raise_where_nothing_can_be_is_told_as_ever(rung: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when the alarm has rung, and somebody has passed over it."""
     lost: list[str] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda what: lost.append(str(what.exc_value)))
     held = _Held()
@@ -244,7 +246,9 @@ def test_what_others_raise_where_nothing_can_be_is_told_as_ever(monkeypatch: pyt
         raise ValueError("its own")
 
     _watch = weakref.ref(held, fails)
-    with at_most(60.0, _late("late")):
+    with pytest.raises(LookupError) if rung else nullcontext(), at_most(0.01 if rung else 60.0, _late("late")):
+        with suppress(LookupError):
+            time.sleep(30 if rung else 0)
         del held
     assert lost == ["its own"]
 
