@@ -248,7 +248,7 @@ _OVER_THE_FIRST: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "a sort of what is computed": (
         _over_the_first(_LINE, _LINE, f"n = {_LINE} negate(p0)", "sort(n), dimensions={0}, to_apply=less"),
-        "refuted",
+        "unknown",
     ),
     "a size that is set, and read": (
         _over_the_first(

@@ -191,7 +191,8 @@ class _Pair:
         if writing.way == making.way == "sort" and writing.sort == making.sort and writing.replaced == reading.value:
             return None, None  # operands that lie elsewhere are copied first; then all are sorted in place, together
         if reading.maps.unknown:
-            if making.way in ("scatter", "sort"):
+            # What a fusion scatters may be read with the very element that it is combined into.
+            if making.way == "sort" or (making.way == "scatter" and self._i.opcode != "fusion"):
                 return f"{both}: {reading.maps.unknown}", None
             return None, f"{both}: {reading.maps.unknown}"
         if writing.way in ("scatter", "sort", "reduced"):
@@ -285,15 +286,11 @@ def _varies(read: Iterable[RuntimeVariable]) -> bool:
 
 
 def _comparable(a: Making, b: Making) -> bool:
-    """Which steps of the two are one is known. What updates a part of an array has a loop of its own beside outputs
-    that are made whole, though it may take as many steps."""
-    if _updates_part(a) != _updates_part(b):
+    """Which steps of the two are one is known. An update in place has a loop of its own beside other outputs, also
+    beside other updates."""
+    if a is not b and "window" in (a.way, b.way):
         return False
     return _indexed_alike(a, b) or (a.count == b.count and not any(layout_of(m.stepped).tiles for m in (a, b)))
-
-
-def _updates_part(m: Making) -> bool:
-    return m.way == "window" and m.count < _size(m)
 
 
 def _size(m: Making) -> int:

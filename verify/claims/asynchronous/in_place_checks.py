@@ -266,6 +266,9 @@ class _Fusion:
         engines: set[str] = set()
         if not self._laid_alike(written, numbers):
             return self._unknown("the fused computation lays its arrays out as the fusion does not")
+        odd = next(self._odd(written), None)
+        if odd is not None:
+            return self._unknown(f"what the {odd.opcode} {odd.name} inside of the fusion writes when is not modelled")
         try:
             writer = writer_of(self._body, written)
             for reader in self._readers(written, writer):
@@ -278,9 +281,6 @@ class _Fusion:
                             return _asked(problem, engines)
         except NotModelled as reason:
             return self._unknown(str(reason))
-        odd = next(self._odd(written), None)
-        if odd is not None:
-            return self._unknown(f"what the {odd.opcode} {odd.name} inside of the fusion writes when is not modelled")
         shapes = (self._body.parameters[written.number].shape, self._body.by_name[written.result].shape)
         sized = any(isinstance(s, ArrayShape) and is_sized(s) for s in shapes)
         if sized and looks_at_sizes(self._composer.module, self._given.call):
@@ -289,11 +289,11 @@ class _Fusion:
 
     def _odd(self, written: Written) -> Iterator[Instruction]:
         """What is not made by one step for each element, and neither judged as an update, here or as another result,
-        nor all that the fusion does."""
+        nor a sort of what lies there, alone."""
         root, by_name = self._body.root, self._body.by_name
         others = (name for name in root.operands if name != written.result) if root.opcode == "tuple" else ()
         judged_so = [written.update, *(updating(by_name, name) for name in others)]
-        if root.opcode == "sort":
+        if root.opcode == "sort" and written.result != root.name:  # what is sorted lies there
             judged_so.append(root)
         inside = not_by_steps(self._composer.module, self._given.call)
         return (i for i in inside if not any(i is j for j in judged_so))
@@ -316,7 +316,7 @@ class _Fusion:
         for name in written.values:
             yield FusedReader(name, writer.made, "")
         for k, name in enumerate(root.operands if root.opcode == "tuple" else ()):
-            if name == written.result:
+            if (k,) == written.at:
                 continue
             also = f"the result {name} of the fusion reads {self._body.parameters[written.number].name}, too"
             # Of whole results of one size all that a step makes is made before any is written. An update beside, and

@@ -1,0 +1,287 @@
+"""Two claims speak of one thing: a fusion that declares its result to lie over an operand, and a memory plan that puts
+the two into one place. What one of them proves the other does not refute, and a run with memory does not belie it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Final
+
+import pytest
+from memory_cases import judged, roomy_plan
+
+from hloproof.memory.plan import Plan
+from hloproof.memory.replay import replay
+from hloproof.models.errors import NotModelled
+from hloproof.models.hlo.parser import parse_module
+from hloproof.models.memory.assignment import parse_assignment
+from hloproof.pipeline.driver import check_hlo
+from hloproof.pipeline.options import Options, Selection
+
+_APPLIED: Final = """%sum (vx0: f32[], wx0: f32[]) -> f32[] {
+  %vx0 = f32[] parameter(0)
+  %wx0 = f32[] parameter(1)
+  ROOT %sx0 = f32[] add(%vx0, %wx0)
+}
+
+%ge (vx1: f32[], wx1: f32[]) -> pred[] {
+  %vx1 = f32[] parameter(0)
+  %wx1 = f32[] parameter(1)
+  ROOT %ox1 = pred[] compare(%vx1, %wx1), direction=GE
+}
+
+%first (vx2: f32[], wx2: f32[], vx3: f32[], wx3: f32[]) -> pred[] {
+  %vx2 = f32[] parameter(0)
+  %wx2 = f32[] parameter(1)
+  %vx3 = f32[] parameter(2)
+  %wx3 = f32[] parameter(3)
+  ROOT %ox2 = pred[] compare(%vx2, %wx2), direction=GE
+}
+"""
+_BITS: Final = {"f32": 32, "u32": 32, "f16": 16, "s8": 8}
+_INTO: Final = (
+    "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
+    "to_apply=%sum"
+)
+_PLACES: Final = "%i = s32[8,1]{1,0} iota(), iota_dimension=0"
+
+
+def _module(lines: list[str], results: list[tuple[str, str]], shapes: tuple[str, str], given: str) -> str:
+    """A fusion of p, q and a number k; its result, or the first of several (name and shape), may lie over x, which is
+    p. `given` are its operands. ALIAS stands where it is declared."""
+    shape = results[0][1] if len(results) == 1 else "(" + ", ".join(s for _, s in results) + ")"
+    parts = " ROOT %r = S negate(%y)"
+    if len(results) == 1:
+        lines = [line.replace(f"%{results[0][0]} =", f"ROOT %{results[0][0]} =") for line in lines]
+    else:
+        names = ", ".join(f"%{n}" for n, _ in results)
+        lines = [*lines, f"ROOT %all = {shape} tuple({names})"]
+        parts = "".join(
+            f" %y{n} = {s} get-tuple-element(%y), index={n}\n %o{n} = {s} negate(%y{n})\n"
+            for n, (_, s) in enumerate(results)
+        )
+        parts += f" ROOT %r = S tuple({', '.join(f'%o{n}' for n in range(len(results)))})"
+    inside = "".join(f"  {line}\n" for line in lines)
+    return (
+        f"HloModule m, is_scheduled=true\n\n{_APPLIED}\n%fused {{\n"
+        f"  %p = {shapes[0]} parameter(0)\n  %q = {shapes[1]} parameter(1)\n  %k = s32[] parameter(2)\n"
+        f"  %z = f32[] constant(0)\n  %n = s32[] constant(0)\n{inside}}}\n\n"
+        f"ENTRY %main {{\n %a = {shapes[0]} parameter(0)\n %b = {shapes[1]} parameter(1)\n"
+        " %j = s32[] parameter(2)\n"
+        f" %x = {shapes[0]} negate(%a)\n %w = {shapes[1]} negate(%b)\n"
+        f" %y = S fusion({given}), kind=kLoop, calls=%fusedALIAS\n{parts}\n}}\n"
+    ).replace(" S ", f" {shape} ")
+
+
+def _verdicts(module: str, several: bool, over: tuple[str, ...] = ()) -> tuple[str, str]:
+    """Of hazard-in-place, and of a plan that puts the result over x."""
+    declared = (
+        ", output_to_operand_aliasing={{0}: (0, {})}" if several else ", output_to_operand_aliasing={{}: (0, {})}"
+    )
+    only = Options(jobs=1, selection=Selection(only=("hazard-in-place",)))
+    hazards = [str(r.verdict) for r in check_hlo(module.replace("ALIAS", declared), only).records()]
+    plain = module.replace("ALIAS", "")
+    pairs = [("y{0}" if several else "y", "x"), *([over] if over else [])]
+    plan = [str(r.verdict) for r in judged(plain, roomy_plan(plain, tuple(pairs))) if r.claim.endswith("in-place")]
+    return _worst(hazards), _worst(plan)
+
+
+def _worst(verdicts: list[str]) -> str:
+    return next((v for v in ("refuted", "unknown", "internal") if v in verdicts), "proved" if verdicts else "")
+
+
+_LINE: Final = "f32[8]{0}"
+_NEGATED: Final = [
+    "%s = f32[4]{0} slice(%p), slice={[0:4]}",
+    "%e = f32[4]{0} negate(%s)",
+    f"%d = {_LINE} dynamic-update-slice(%p, %e, %n)",
+]
+_BOTH: Final = f"%t = ({_LINE}, {_LINE}) sort(%p, %q), dimensions={{0}}, to_apply=%first"
+_PARTS: Final = [f"%{n} = {_LINE} get-tuple-element(%t), index={k}" for k, n in enumerate("gh")]
+_BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
+    "an update": (_NEGATED, "d", ("proved", "proved")),
+    # The second is made whole in a loop of its own, which reads what the first one has written.
+    "an update, twice": (_NEGATED, "dd", ("unknown", "unknown")),
+    "negated, twice": ([f"%d = {_LINE} negate(%p)"], "dd", ("proved", "proved")),
+    "a scatter": ([_PLACES, f"%d = {_LINE} scatter(%p, %i, %q), {_INTO}"], "d", ("proved", "proved")),
+    "a scatter, twice": ([_PLACES, f"%d = {_LINE} scatter(%p, %i, %q), {_INTO}"], "dd", ("unknown", "unknown")),
+    # Every update is combined into the element that it was read of.
+    "a scatter of itself": ([_PLACES, f"%d = {_LINE} scatter(%p, %i, %p), {_INTO}"], "d", ("proved", "unknown")),
+    "a sort beside itself": ([_BOTH, *_PARTS], "gg", ("unknown", "proved")),
+    "a sort beside its other result": ([_BOTH, *_PARTS], "gh", ("unknown", "proved")),
+    "an update of all beside what is made whole": (
+        [f"%d = {_LINE} dynamic-update-slice(%p, %q, %n)", f"%e = {_LINE} exponential(%p)"],
+        "de",
+        ("unknown", "unknown"),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", _BY_HAND)
+def test_what_is_in_place_in_a_fusion_and_in_a_plan(what: str) -> None:
+    lines, names, expected = _BY_HAND[what]
+    module = _module(lines, [(n, _LINE) for n in names], (_LINE, _LINE), "%x, %w, %j")
+    assert _verdicts(module, len(names) > 1) == expected
+
+
+def test_two_updates_in_place_have_loops_of_their_own() -> None:
+    lines = [*_NEGATED, "%a2 = f32[4]{0} abs(%s)", f"%f = {_LINE} dynamic-update-slice(%q, %a2, %n)"]
+    two = _module(lines, [("d", _LINE), ("f", _LINE)], (_LINE, _LINE), "%x, %w, %j")
+    assert _verdicts(two, True, ("y{1}", "w")) == ("unknown", "unknown")
+    apart = two.replace("%s = f32[4]{0} slice(%p)", "%s = f32[4]{0} slice(%q)").replace("abs(%s)", "abs(%e)")
+    assert _verdicts(apart, True, ("y{1}", "w"))[1] == "unknown"
+    alone = two.replace("abs(%s)", "broadcast(%z), dimensions={}")
+    assert _verdicts(alone, True, ("y{1}", "w")) == ("proved", "proved")
+
+
+@pytest.mark.parametrize(("given", "expected"), [("%x, %x, %j", "unknown"), ("%x, %w, %j", "unknown")])
+def test_a_sort_of_another_name_of_what_lies_there_is_not_refuted(given: str, expected: str) -> None:
+    sort = _module([f"%d = {_LINE} sort(%q), dimensions={{0}}, to_apply=%ge"], [("d", _LINE)], (_LINE, _LINE), given)
+    assert _verdicts(sort, False) == (expected, "proved")
+
+
+# -- at random -----------------------------------------------------------------------------------------------------
+
+_Array = tuple[str, str, tuple[int, ...], str]
+"""A name, an element type, sizes, and a layout."""
+
+
+def _text(a: _Array) -> str:
+    return f"{a[1]}[{','.join(map(str, a[2]))}]{a[3]}"
+
+
+def _count(sizes: tuple[int, ...]) -> int:
+    out = 1
+    for n in sizes:
+        out *= n
+    return out
+
+
+class _Body:
+    """A fused computation, written line by line."""
+
+    def __init__(self, r: Random) -> None:
+        self.r, self.lines, self.base = r, list[str](), r.choice([(4, 4), (16,), (8,), (2, 8)])
+        self.given: tuple[_Array, _Array] = (self._array("p", self.base), self._array("q", self.base))
+        self.arrays = list(self.given)
+        for _ in range(r.randrange(1, 6)):
+            self._step(*r.choice([a for a in self.arrays if a[1] == "f32" and a[2]]))
+
+    def _array(self, name: str, sizes: tuple[int, ...], kind: str = "f32", layout: str = "") -> _Array:
+        order = list(reversed(range(len(sizes))))
+        if self.r.random() < 0.3:
+            self.r.shuffle(order)
+        return name, kind, sizes, layout or "{" + ",".join(map(str, order)) + "}"
+
+    def add(self, sizes: tuple[int, ...], text: str, kind: str = "f32", layout: str = "") -> None:
+        made = self._array(f"v{len(self.lines)}", sizes, kind, layout)
+        self.lines.append(f"%{made[0]} = {_text(made)} {text}")
+        self.arrays.append(made)
+
+    def _of(self, sizes: tuple[int, ...]) -> _Array:
+        return self.r.choice([a for a in self.arrays if a[1] == "f32" and a[2] == sizes])
+
+    def _step(self, name: str, kind: str, sizes: tuple[int, ...], layout: str) -> None:
+        r, other, k = self.r, self._of(sizes), self.r.randrange(len(sizes))
+        starts = ", ".join(r.choice(("%k", "%n", "%n")) for _ in sizes)
+        plain = "{" + ",".join(map(str, reversed(range(len(sizes))))) + "}"
+        match r.choice("map add turn cut grow sum shape convert bits put put take scatter sort pair select".split()):
+            case "map":
+                self.add(sizes, f"{r.choice(('negate', 'copy', 'abs'))}(%{name})")
+            case "add":
+                self.add(sizes, f"add(%{name}, %{other[0]})")
+            case "turn" if len(sizes) > 1 and r.random() < 0.5:
+                self.add(sizes[::-1], f"transpose(%{name}), dimensions={{1,0}}") if len(sizes) == 2 else None
+            case "turn":
+                self.add(sizes, f"reverse(%{name}), dimensions={{{k}}}")
+            case "cut":
+                box = [(low := r.randrange(n), r.randrange(low + 1, n + 1)) for n in sizes]
+                bounds = ",".join(f"[{a}:{b}]" for a, b in box)
+                self.add(tuple(b - a for a, b in box), f"slice(%{name}), slice={{{bounds}}}")
+            case "grow":
+                more = [(r.choice((0, 0, 1)), r.choice((0, 0, 2))) for _ in sizes]
+                padding = "x".join(f"{a}_{b}" for a, b in more)
+                self.add(
+                    tuple(n + a + b for n, (a, b) in zip(sizes, more, strict=True)),
+                    f"pad(%{name}, %z), padding={padding}",
+                )
+            case "sum":
+                self.add(sizes[:k] + sizes[k + 1 :], f"reduce(%{name}, %z), dimensions={{{k}}}, to_apply=%sum")
+            case "shape":
+                fits = [s for s in ((4, 4), (16,), (2, 8), (4, 1, 4), (8,), (4, 2)) if _count(s) == _count(sizes)]
+                for new in fits[:1] if r.random() < 0.5 else fits[-1:]:
+                    order = "{" + ",".join(map(str, reversed(range(len(new))))) + "}"
+                    self.add(new, f"bitcast(%{name})", layout=order) if layout == plain else self.add(
+                        new, f"reshape(%{name})"
+                    )
+            case "convert":
+                self.add(sizes, f"convert(%{name})", r.choice(("f16", "s8", "u32")))
+            case "bits":
+                to = r.choice(("u32", "f16"))
+                self.add(sizes if to == "u32" else (*sizes, 2), f"bitcast-convert(%{name})", to)
+            case "put":
+                parts = [a for a in self.arrays if a[1] == "f32" and len(a[2]) == len(sizes)]
+                part = r.choice([a for a in parts if all(x <= y for x, y in zip(a[2], sizes, strict=True))])
+                self.add(sizes, f"dynamic-update-slice(%{name}, %{part[0]}, {starts})", layout=layout)
+            case "take":
+                window = tuple(r.randrange(1, n + 1) for n in sizes)
+                sized = ",".join(map(str, window))
+                self.add(window, f"dynamic-slice(%{name}, {starts}), dynamic_slice_sizes={{{sized}}}")
+            case "scatter" if len(sizes) == 1:
+                i = f"%v{len(self.lines)}"
+                self.lines.append(f"{i} = s32[{sizes[0]},1]{{1,0}} iota(), iota_dimension=0")
+                self.add(sizes, f"scatter(%{name}, {i}, %{other[0]}), {_INTO}", layout=layout)
+            case "sort":
+                self.add(sizes, f"sort(%{name}), dimensions={{{k}}}, to_apply=%ge", layout=layout)
+            case "pair":
+                t, one = f"%v{len(self.lines)}", (name, kind, sizes, layout)
+                text = f"({_text(one)}, {_text(other)}) sort(%{name}, %{other[0]}), dimensions={{{k}}}, to_apply=%first"
+                self.lines.append(f"{t} = {text}")
+                self.add(sizes, f"get-tuple-element({t}), index=0", layout=layout)
+                self.add(sizes, f"get-tuple-element({t}), index=1", layout=other[3])
+            case "select" if len(sizes) == 2:
+                how = "window={size=1x1}, select=%ge, scatter=%sum"
+                self.add(sizes, f"select-and-scatter(%{name}, %{other[0]}, %z), {how}")
+
+
+def _drawn(seed: int) -> Iterator[tuple[str, bool]]:
+    """A module whose first result has as many bytes as x; none where nothing has."""
+    r = Random(seed)
+    body = _Body(r)
+    size = 32 * _count(body.base)
+    made = [a for a in body.arrays[2:] if a[2]]
+    over = [a for a in made if _BITS[a[1]] * _count(a[2]) == size]
+    if over:
+        results = [r.choice(over[-3:]), *(r.choice(made) for _ in range(r.choice((0, 0, 1, 1, 2))))]
+        again = body.given[0][3] == body.given[1][3] and r.random() < 0.2
+        given = "%x, %x, %j" if again else "%x, %w, %j"
+        shapes = (_text(body.given[0]), _text(body.given[1]))
+        yield _module(body.lines, [(a[0], _text(a)) for a in results], shapes, given), len(results) > 1
+
+
+_SEEDS: Final = 25
+"""Modules of one test."""
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_no_claim_refutes_what_the_other_one_proves(number: int) -> None:
+    for seed in range(number * _SEEDS, (number + 1) * _SEEDS):
+        for module, several in _drawn(seed):
+            found = _verdicts(module, several)
+            assert "refuted" not in found or "proved" not in found or _is_another_update(module), (seed, found)
+            if "proved" in found:
+                assert not _is_belied(module, several), (seed, found)
+
+
+def _is_another_update(module: str) -> bool:
+    """An update of q is judged as one in its own place, too, which the plan did not choose."""
+    return "dynamic-update-slice" in module or "scatter(" in module
+
+
+def _is_belied(module: str, several: bool) -> bool:
+    plain = module.replace("ALIAS", "")
+    plan = Plan(parse_module(plain), parse_assignment(roomy_plan(plain, (("y{0}" if several else "y", "x"),))))
+    try:
+        return any(replay(plan, seed) is not None for seed in range(2))
+    except NotModelled:
+        return False
