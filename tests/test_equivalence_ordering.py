@@ -243,6 +243,12 @@ LOSING = [
         lines(comparator("f", 1, 0, "LE"), "f", "p", 1, 0),
         False,
     ),
+    # Where neither is stable, the second operand may decide which of -0 and 0 comes first.
+    (
+        lines(comparator("f", 2, 0, "LT"), "f", "p, i", 2, 0, ""),
+        lines(comparator("f", 1, 0, "LT"), "f", "p", 1, 0, ""),
+        False,
+    ),
     # An operand that the comparator reads cannot go.
     (lines(comparator("f", 2, 1, "LT"), "f", "p, i", 2, 0), lines(ONE, "f", "p", 1, 0), False),
     (lines(THREE, "f", "p, i, q", 3, 0), lines(ONE, "f", "q", 1, 0), False),
