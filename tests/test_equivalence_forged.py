@@ -394,3 +394,21 @@ def test_an_index_that_may_wrap_round_is_no_sum(type_: str, op: str, by: int, fi
 
     found = decide(taken(type_), taken("s32"), "exact").verdict
     assert found is (Verdict.PROVED if fits else Verdict.UNKNOWN)
+
+
+def test_a_certificate_is_of_its_tier() -> None:
+    before = module("s = f32[4] add(x, y); r = f32[4] subtract(s, y)")
+    after = module("r = f32[4] copy(x)")
+    found = decide(before, after, "real").certificate
+    assert found is not None and recheck(before, after, found).verdict is Verdict.PROVED
+    assert recheck(before, after, Certificate("exact", found.proof)).verdict is Verdict.UNKNOWN
+
+
+def test_what_a_module_says_is_unknown_on_either_side() -> None:
+    plain = "HloModule m\nENTRY e {\n  x = f32[4] parameter(0)\n  ROOT r = f32[4] negate(x)\n}\n"
+    said = plain.replace("m\n", 'm, frontend_attributes={foo="1"}\n', 1)
+    one, two = map(parse_module, (plain, said))
+    assert decide(one, one, "exact").verdict is Verdict.PROVED
+    for before, after in ((one, two), (two, one)):
+        found = decide(before, after, "exact")
+        assert found.verdict is Verdict.UNKNOWN and "frontend_attributes" in found.reason

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hloproof.equivalence import Certificate, decide, recheck, rules_loops
+from hloproof.equivalence.answer import Tier
 from hloproof.equivalence.matcher import loops
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
@@ -210,3 +211,89 @@ def test_a_loop_that_may_not_end_is_not_one_that_does() -> None:
         "unknown",
         "refuted",
     )
+
+
+def stated(kinds: str, names: str, starts: str, turn: str, ends: str, result: int, given: str = "") -> Module:
+    """A loop over states of these types and names."""
+    state = f"({kinds})"
+    parts = f" t = {state} parameter(0)\n" + "".join(
+        f" {name} = {kind} get-tuple-element(t), index={k}\n"
+        for k, (name, kind) in enumerate(zip(names.split(), kinds.split(", "), strict=True))
+    )
+    kind = kinds.split(", ")[result]
+    return parse_module(
+        f"HloModule m\nends {{\n{parts}{ends}\n}}\nturn {{\n{parts}{turn}\n}}\nENTRY e {{\n x = f32[4] parameter(0)\n"
+        f" y = f32[4] parameter(1)\n zero = s32[] constant(0)\n{given} t = {state} tuple({starts})\n"
+        f" l = {state} while(t), condition=ends, body=turn\n ROOT r = {kind} get-tuple-element(l), index={result}\n}}\n"
+    )
+
+
+def until(step: int, begins: int) -> Module:
+    """The bound falls by what another state has grown to."""
+    return stated(
+        "s32[], f32[4], s32[], s32[]",
+        "k a n h",
+        "zero, x, bound, first",
+        " one = s32[] constant(1)\n j = s32[] add(k, one)\n d = f32[4] sine(a)\n m = s32[] subtract(n, h)\n"
+        f" o = s32[] constant({step})\n g = s32[] add(h, o)\n ROOT r = (s32[], f32[4], s32[], s32[]) tuple(j, d, m, g)",
+        " ROOT o = pred[] compare(k, n), direction=LT",
+        1,
+        f" bound = s32[] constant(500)\n first = s32[] constant({begins})\n",
+    )
+
+
+@pytest.mark.parametrize(("step", "begins", "same"), [(1, 0, True), (3, 0, False), (1, 7, False)])
+def test_what_decides_the_end_is_decided_by_other_states(step: int, begins: int, same: bool) -> None:
+    assert (decide(until(1, 0), until(step, begins), "exact").verdict == Verdict.PROVED) is same
+
+
+def read_late(first: str, read: str, turn: str = "d = f32[4] sine(a)") -> Module:
+    """What a state is reaches the bits that are read two turns later."""
+    return stated(
+        "s32[], f32[4], f32[4], f32[4], s32[4]",
+        "k a b c i",
+        f"zero, {first}, y, y, none",
+        f" one = s32[] constant(1)\n j = s32[] add(k, one)\n {turn}\n g = s32[4] {read}(c)\n"
+        " h = s32[4] add(i, g)\n ROOT r = (s32[], f32[4], f32[4], f32[4], s32[4]) tuple(j, d, a, b, h)",
+        " n = s32[] constant(9)\n ROOT o = pred[] compare(k, n), direction=LT",
+        4,
+        " none = s32[4] broadcast(zero), dimensions={}\n s = f32[4] add(x, y)\n u = f32[4] subtract(s, y)\n",
+    )
+
+
+@pytest.mark.parametrize("tier", ["rounding", "real"])
+def test_bits_that_are_read_turns_later_are_owed(tier: Tier) -> None:
+    other = "e = f32[4] sine(a)\n f = f32[4] add(e, c)\n d = f32[4] subtract(f, c)"
+    for read, found in (("bitcast-convert", Verdict.UNKNOWN), ("convert", Verdict.PROVED)):
+        assert decide(read_late("x", read), read_late("u", read), tier).verdict == found
+        assert decide(read_late("x", read), read_late("x", read, other), tier).verdict == found
+
+
+def with_nothing_added(function: str) -> Module:
+    """To a state is added what another one has in common with itself."""
+    return stated(
+        "s32[], f32[4], f32[4]",
+        "k a q",
+        "zero, x, first",
+        " one = s32[] constant(1)\n j = s32[] add(k, one)\n e = f32[4] sine(a)\n u = f32[4] subtract(q, q)\n"
+        " d = f32[4] add(e, u)\n w = f32[4] sine(q)\n ROOT r = (s32[], f32[4], f32[4]) tuple(j, d, w)",
+        " n = s32[] constant(3)\n ROOT o = pred[] compare(k, n), direction=LT",
+        1,
+        f" first = f32[4] {function}(y)\n",
+    )
+
+
+def test_what_a_state_of_one_side_begins_with_may_have_no_value() -> None:
+    """A certificate for what begins with a number does not do where it may be none."""
+    plain = stated(
+        "s32[], f32[4]",
+        "k a",
+        "zero, x",
+        " one = s32[] constant(1)\n j = s32[] add(k, one)\n d = f32[4] sine(a)\n ROOT r = (s32[], f32[4]) tuple(j, d)",
+        " n = s32[] constant(3)\n ROOT o = pred[] compare(k, n), direction=LT",
+        1,
+    )
+    found = decide(plain, with_nothing_added("negate"), "real")
+    assert found.certificate is not None
+    assert recheck(plain, with_nothing_added("negate"), found.certificate).verdict == Verdict.PROVED
+    assert recheck(plain, with_nothing_added("log"), found.certificate).verdict == Verdict.UNKNOWN

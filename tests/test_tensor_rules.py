@@ -137,6 +137,21 @@ def test_what_no_real_number_meets_may_be_met_by_integers(assumed: str, verdict:
     assert check_tensor_rule(rule(body)).verdict is verdict
 
 
+def test_a_remainder_by_nothing_is_not_a_number() -> None:
+    """Of integers it is what is divided."""
+    found = check_tensor_rule(rule("A: [n]\nremainder(A, 0) => broadcast(7, shape=[n], dims=[])"))
+    assert found.verdict is Verdict.REFUTED
+    found = check_tensor_rule(rule("A: [n]\nwhere compare(remainder(A, 0), 0, direction=EQ)\nA => add(A, 1)"))
+    assert found.verdict is Verdict.REFUTED
+
+
+def test_what_one_kind_of_numbers_reorders_is_told_though_another_is_never_met() -> None:
+    """There is no whole number between 0 and 1."""
+    assumed = "where compare(A, 0, direction=GT)\nwhere compare(A, 1, direction=LT)"
+    found = prove_rule(rule(f"A: [n]  B: [n]\n{assumed}\ndivide(add(A, B), 2) => divide(add(B, A), 2)"))
+    assert found.proved and found.tier == "real"
+
+
 def test_an_assumption_about_elements_that_never_holds_is_vacuous() -> None:
     found = check_tensor_rule(rule("A: [n]  B: [n]\nwhere compare(A, A, direction=LT)\nA => B"))
     assert found.verdict is Verdict.VACUOUS
