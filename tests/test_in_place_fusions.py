@@ -194,6 +194,8 @@ _SUMS: Final = (
     "sum {\n v = f32[] parameter(0)\n w = f32[] parameter(1)\n ROOT o = f32[] add(v, w)\n}\n"
     "less {\n v1 = f32[] parameter(0)\n w1 = f32[] parameter(1)\n ROOT o1 = pred[] compare(v1, w1), direction=LT\n}\n"
     "most {\n v2 = f32[] parameter(0)\n w2 = f32[] parameter(1)\n ROOT o2 = pred[] compare(v2, w2), direction=GE\n}\n"
+    "turned {\n v3 = f32[] parameter(0)\n w3 = f32[] parameter(1)\n v4 = f32[] parameter(2)\n w4 = f32[] parameter(3)\n"
+    " s3 = f32[] add(v3, v4)\n s4 = f32[] add(w3, w4)\n ROOT o3 = (f32[], f32[]) tuple(s4, s3)\n}\n"
     "inner {\n y = f32[8]{0} parameter(0)\n k = f32[] constant(0)\n l = f32[8]{0} broadcast(k), dimensions={}\n"
     " ROOT m = f32[8]{0} select-and-scatter(y, l, k), window={size=1}, select=most, scatter=sum\n}\n"
 )
@@ -229,6 +231,26 @@ _OVER_THE_FIRST: Final[Mapping[str, tuple[str, str]]] = {
             "z = f32[] constant(0)",
             f"b = {_LINE} broadcast(z), dimensions={{}}",
             f"scatter(b, p1, p0), {_SUMMED_INTO}",
+        ),
+        "unknown",
+    ),
+    "what is made of such a scatter": (
+        _over_the_first(
+            f"{_LINE} s32[1]{{0}}",
+            _LINE,
+            "z = f32[] constant(0)",
+            f"b = {_LINE} broadcast(z), dimensions={{}}",
+            f"s = {_LINE} scatter(b, p1, p0), {_SUMMED_INTO}",
+            "negate(s)",
+        ),
+        "unknown",
+    ),
+    "windows of two arrays, where the first lies": (
+        _over_the_first(
+            f"{_LINE} {_LINE}",
+            f"({_LINE}, {_LINE})",
+            "z = f32[] constant(0)",
+            "reduce-window(p0, p1, z, z), window={size=2 pad=0_1}, to_apply=turned",
         ),
         "unknown",
     ),
