@@ -134,6 +134,14 @@ def test_two_updates_in_place_have_loops_of_their_own() -> None:
     assert _verdicts(alone, True, ("y{1}", "w")) == ("proved", "proved")
 
 
+def test_an_update_beside_what_is_written_reads_in_a_loop_of_its_own() -> None:
+    lines = [f"%d = {_LINE} negate(%p)", f"%e = {_LINE} abs(OF)", f"%f = {_LINE} dynamic-update-slice(%q, %e, %n)"]
+    for read, found in (("%p", "unknown"), ("%q", "proved")):
+        of = [line.replace("OF", read) for line in lines]
+        two = _module(of, [("d", _LINE), ("f", _LINE)], (_LINE, _LINE), "%x, %w, %j")
+        assert _verdicts(two, True, ("y{1}", "w")) == (found, found)
+
+
 @pytest.mark.parametrize(("given", "expected"), [("%x, %x, %j", "unknown"), ("%x, %w, %j", "unknown")])
 def test_a_sort_of_another_name_of_what_lies_there_is_not_refuted(given: str, expected: str) -> None:
     sort = _module([f"%d = {_LINE} sort(%q), dimensions={{0}}, to_apply=%ge"], [("d", _LINE)], (_LINE, _LINE), given)

@@ -234,6 +234,18 @@ _OVER_THE_FIRST: Final[Mapping[str, tuple[str, str]]] = {
         ),
         "unknown",
     ),
+    "such a scatter beside another result": (
+        _over_the_first(
+            f"{_LINE} s32[1]{{0}}",
+            f"({_LINE}, f16[1]{{0}})",
+            "z = f32[] constant(0)",
+            f"b = {_LINE} broadcast(z), dimensions={{}}",
+            f"s = {_LINE} scatter(b, p1, p0), {_SUMMED_INTO}",
+            "n = f16[1]{0} convert(p1)",
+            "tuple(s, n)",
+        ),
+        "unknown",
+    ),
     "what is made of such a scatter": (
         _over_the_first(
             f"{_LINE} s32[1]{{0}}",
@@ -284,6 +296,37 @@ _OVER_THE_FIRST: Final[Mapping[str, tuple[str, str]]] = {
         "unknown",
     ),
     "elements of another width": (_over_the_first(_LINE, "bf16[8]{0}", "convert(p0)"), "unknown"),
+    # The elements of the one lie 16 bytes further on.
+    "sizes before the elements": (_over_the_first(_LINE, "f32[8]{0:M(16)}", "negate(p0)"), "unknown"),
+    "sizes before the elements of two": (
+        _over_the_first(
+            _LINE,
+            "(f32[8]{0:M(16)}, f32[8]{0:M(16)})",
+            "n = f32[8]{0:M(16)} negate(p0)",
+            "e = f32[8]{0:M(16)} exponential(p0)",
+            "tuple(n, e)",
+        ),
+        "unknown",
+    ),
+    "sizes before the elements of both": (
+        _over_the_first("f32[8]{0:M(16)}", "f32[8]{0:M(16)}", "negate(p0)"),
+        "proved",
+    ),
+    "elements that are left out where they are zero": (
+        _over_the_first("f32[8]{0:D(C)}", "f32[8]{0:D(C)}", "negate(p0)"),
+        "unknown",
+    ),
+    "parts in memories of their own": (_over_the_first(_LINE, "f32[8]{0:SC(0:4)}", "negate(p0)"), "unknown"),
+    "tiles that lie one beside the other": (
+        _over_the_first(
+            "f32[1,8]{1,0:T(2,2)}",
+            "(f32[1,8]{1,0:T(2,2)}, f32[1,8]{0,1:T(2,2)})",
+            "n = f32[1,8]{1,0:T(2,2)} negate(p0)",
+            "e = f32[1,8]{0,1:T(2,2)} exponential(p0)",
+            "tuple(n, e)",
+        ),
+        "unknown",
+    ),
     "elements in another order": (_over_the_first("f32[4,4]{1,0}", "f32[4,4]{0,1}", "exponential(p0)"), "refuted"),
     "what an update writes, as a result too": (
         _over_the_first(
@@ -701,3 +744,10 @@ def test_the_parts_of_what_a_fusion_makes_in_flight_are_those_of_its_result() ->
     flight += f" q = {_PAIR} fusion-done(st)\n y = f32[8,8] get-tuple-element(q), index=0\n"
     text = _AT_ITS_PLACE["a state"].replace("BODIES", body).replace(" y = f32[8,8] STEP\n", flight)
     assert _in_place(text) == "refuted"
+
+
+def test_sizes_before_the_elements_move_them_in_what_is_donated_too() -> None:
+    text = _AT_ITS_PLACE["donated"].replace("BODIES", "").replace("x = f32[8,8]{1,0}", "x = FROM")
+    text = text.replace("y = f32[8,8] STEP", "y = TO")
+    for kind, found in (("f32[8,8]{1,0:M(16)}", "unknown"), ("f32[8,8]{1,0}", "")):
+        assert _in_place(text.replace("FROM", "f32[8,8]{1,0}").replace("TO", f"{kind} negate(x)")) == found

@@ -114,6 +114,35 @@ def test_a_suppression_inside_of_an_entry_is_of_its_clause(capsys: pytest.Captur
     assert refuted("m.map", capsys=capsys) == (1, ["b"])
 
 
+def test_a_claim_has_its_own_severity_before_that_of_its_family(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("m.hlo").write_text(
+        "HloModule m, is_scheduled=true\n"
+        "f {\n p = f32[8] parameter(0)\n ROOT q = f32[8] reverse(p), dimensions={0}\n}\n"
+        "ENTRY e {\n a = f32[8] parameter(0)\n c = f32[8] copy(a)\n ROOT r = f32[8] fusion(c), kind=kLoop, calls=f, "
+        "output_to_operand_aliasing={{}: (0, {})}\n}\n"
+    )
+    for own, others, found in (("error", "off", (Exit.REFUTED, ["r"])), ("off", "error", (Exit.OK, []))):
+        Path("own.toml").write_text(f'[severity]\nhazard = "{others}"\nhazard-in-place = "{own}"\n')
+        status, names = refuted("m.hlo", "--config", "own.toml", capsys=capsys)
+        assert (status, names if own == "error" else []) == found
+
+
+def test_a_suppression_beside_one_side_of_a_rule_is_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    for at_rule, at_side, status in ((" # SAID", "", Exit.OK), ("", " # SAID", Exit.REFUTED)):
+        rule = f"rule sides{at_rule}\n  x floordiv 2 =>\n  x * 2{at_side}\n"
+        Path("a.rules").write_text(rule.replace("SAID", "hloproof: allow rule because of the side"))
+        assert run(["check", "a.rules", "--jobs", "1"]) == status
+        assert ("matches nothing" in capsys.readouterr().out) is (status == Exit.REFUTED)
+
+
+def test_what_could_not_be_read_is_no_successful_execution(capsys: pytest.CaptureFixture[str]) -> None:
+    for opcode, status in (("parameter", Exit.OK), ("paramter", Exit.BAD_INPUT)):
+        Path("m.hlo").write_text(f"HloModule m\nENTRY e {{\n ROOT p = f32[8] {opcode}(0)\n}}\n")
+        assert run(["check", "m.hlo", "--jobs", "1", "--format", "sarif"]) == status
+        (invocation,) = json.loads(capsys.readouterr().out)["runs"][0]["invocations"]
+        assert invocation["executionSuccessful"] is (status == Exit.OK)
+
+
 def twice(*found: Found) -> Report:
     """A report on one instruction of which one claim is stated several times: once for each of its arrays."""
     results = FileResults("m.hlo", "hlo")

@@ -169,11 +169,11 @@ def _without_steps(computation: Computation, i: Instruction, over: Iterable[tupl
 
 
 def _lie_alike(a: Shape | None, b: Shape | None) -> bool:
+    """Equal indices lie in equal places of one buffer."""
     if not isinstance(a, ArrayShape) or not isinstance(b, ArrayShape):
         return False
-    sizes = (a.dimensions, element_bits(a)) == (b.dimensions, element_bits(b))
-    one, other = layout_of(a), layout_of(b)
-    return sizes and (one.minor_to_major, one.tiles) == (other.minor_to_major, other.tiles)
+    one, other = (replace(layout_of(x), element_bits=0, tail_padding=0, memory_space=0) for x in (a, b))
+    return (a.dimensions, element_bits(a), one) == (b.dimensions, element_bits(b), other)
 
 
 def _inside(i: Instruction) -> Instruction:
