@@ -300,6 +300,7 @@ PAIRS: Final = {
     "bits of the larger, and more": ("{1, 200}", "or", "{2, 2}", 1),
     "the larger of two moved to the left": ("{1, 100}", "shift-left", "{1, 1}", 1),
     "beside another": ("{1, 2}", "concatenate", "{3, 200}", 3),
+    "bits of the larger, if any": ("{0, 200}", "and", "{0, 255}", 1),
     "before another": ("{1, 200}", "concatenate", "{3, 4}", 1),
 }
 
@@ -338,6 +339,12 @@ ELEMENTS: Final = {
         "y = s16[2] add(g, t)",
         0,
     ),
+    "moved with its sign, below zero": (
+        "c = s16[2] constant({-56, 1})\n  e = s16[2] constant({0, 7})\n"
+        "  g = s16[2] shift-right-arithmetic(c, e)\n  t = s16[2] constant({1, 1})",
+        "y = s16[2] add(g, t)",
+        0,
+    ),
     "negated": ("c = s16[2] constant({-200, -100})", "y = s16[2] negate(c)", 0),
     "its other bits": ("c = s16[2] constant({-200, -100})", "y = s16[2] not(c)", 0),
     "without its sign": ("c = s16[2] constant({-200, -100})", "y = s16[2] abs(c)", 0),
@@ -366,6 +373,12 @@ WIDE_BITS: Final = {
     "of a wider number": ("c = u16[] constant(51201)", "y = u8[2] bitcast-convert(c)", "u8", 1),
     "of a number with a sign": ("c = s32[] constant(-56)", "y = u8[4] bitcast-convert(c)", "u8", 0),
     "of two numbers": ("c = u8[2,2] constant({{0, 0}, {1, 200}})", "y = u16[2] bitcast-convert(c)", "u16", 1),
+    "rounded by another type": (
+        "c = u16[2] constant({32767, 32767})\n  g = bf16[2] convert(c)",
+        "y = u16[2] convert(g)",
+        "u16",
+        0,
+    ),
     "of a float": ("c = f32[2] constant({-0.0, 1})", "y = u32[2] bitcast-convert(c)", "u32", 0),
 }
 
@@ -413,6 +426,13 @@ BOUNDS: Final = {
         "e = f32[] constant(0.5)",
         "t = f32[] add(c, e)",
         "i = u8[] convert(t)",
+    ),
+    "one of several floats": (
+        "c = f32[2] constant({1, 200})",
+        "g = f32[2] reverse(c), dimensions={0}",
+        "h = u8[2] convert(g)",
+        "d = u8[1] slice(h), slice={[0:1]}",
+        TO_ONE,
     ),
     "a part of a complex number": ("c = c64[] constant((200, 0))", "t = f32[] real(c)", "i = u8[] convert(t)"),
     "numbers that are left out": ("c = u8[4] constant({...})", "d = u8[1] slice(c), slice={[1:2]}", TO_ONE),

@@ -6,7 +6,10 @@ import pytest
 
 from hloproof.equivalence import Certificate, decide, recheck, rules_loops
 from hloproof.equivalence.answer import Tier
+from hloproof.equivalence.graph import Graph, Node
+from hloproof.equivalence.loop_states import FreeState, State
 from hloproof.equivalence.matcher import loops
+from hloproof.equivalence.matcher.samples import name_of
 from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
 from hloproof.results.verdict import Verdict
@@ -297,3 +300,16 @@ def test_what_a_state_of_one_side_begins_with_may_have_no_value() -> None:
     assert found.certificate is not None
     assert recheck(plain, with_nothing_added("negate"), found.certificate).verdict == Verdict.PROVED
     assert recheck(plain, with_nothing_added("log"), found.certificate).verdict == Verdict.UNKNOWN
+
+
+def test_states_that_are_paired_are_told_apart_by_samples() -> None:
+    """Of those that are not, all are alike: which of them are equal is still to be found out."""
+    graph = Graph()
+
+    def named(*members: State, begins: tuple[Node, ...] = ()) -> object:
+        return name_of(graph.node("free", "f32", (4,), (), FreeState(0, members, True, begins)))
+
+    x = graph.node("parameter", "f32", (4,), (), (0,))
+    assert named((0, 1)) == named((1, 2)) == named((0, 1), (0, 2))
+    assert named((0, 1), (1, 1)) != named((0, 2), (1, 2)) != named((0, 1))
+    assert named((0, 1), (1, 1)) == named((0, 1), (1, 1), begins=(x, x))

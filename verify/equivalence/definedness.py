@@ -16,6 +16,7 @@ from hloproof.equivalence.elements import MOVEMENT
 from hloproof.equivalence.evaluation import evaluate
 from hloproof.equivalence.foldable import FOLDABLE
 from hloproof.equivalence.graph import Node
+from hloproof.equivalence.loop_states import FreeState
 from hloproof.equivalence.magnitudes import LARGEST_GIVEN, ONE_LARGER, Magnitudes, constant_of
 from hloproof.equivalence.terms import (
     App,
@@ -175,7 +176,7 @@ def _may_have_none(node: Node) -> bool:
         case "bitcast":  # to another type it is a `bitcast-convert`
             return isinstance(node.key, tuple) and node.key[1][0] != node.key[2][0]
         case "free":  # what a loop has in the middle of it, if all states have a value
-            return isinstance(node.key, tuple) and node.key[0] == "loop" and not node.key[3]
+            return isinstance(node.key, FreeState) and not node.key.valued
     return node.head in PARTIAL
 
 

@@ -134,7 +134,6 @@ class Graph:
         """What is written beside operations, of which it is not known what it says."""
         self.assumed: set[str] = set()
         """What is taken for granted in what the modules write, to be told with a proof."""
-        self._fresh = 0
 
     def node(
         self,
@@ -156,11 +155,6 @@ class Graph:
             found = Node(len(self.nodes), head, type_, sizes, operands, key, bodies, attributes, static)
             self.nodes[identity] = found
         return found
-
-    def fresh(self, type_: str, sizes: tuple[int, ...]) -> Node:
-        """A value about which nothing is known, different from all others."""
-        self._fresh += 1
-        return self.node("free", type_, sizes, key=(self._fresh,))
 
     def replaced(self, roots: Iterable[Node], by: dict[Node, Node]) -> list[Node]:
         """The roots with nodes replaced, in bodies too: those of loops may mention outer values. The places of the old

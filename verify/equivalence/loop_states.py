@@ -1,4 +1,4 @@
-"""Which states of a loop what it gives depends on, and which ones its end.
+"""States of loops: what they are called in the middle of one, and on which depends what a loop gives, and its end.
 
 Trusted.
 """
@@ -6,8 +6,25 @@ Trusted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from hloproof.equivalence.graph import Node
+
+State = tuple[int, int]
+"""The side of a loop and the number of one of its states."""
+
+
+class FreeState(NamedTuple):
+    """The key of a free node: any value that a class of equal states has in the middle of two loops."""
+
+    depth: int
+    """In how many turns of other loops these stand."""
+    members: tuple[State, ...]
+    """Ascending."""
+    valued: bool
+    """They have a value: that of the left loop has one, or the goal would be shown without."""
+    begins: tuple[Node, ...]
+    """What each of them begins with, which it may be in every turn."""
 
 
 def needed_states(

@@ -15,6 +15,7 @@ from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import Lin
 from hloproof.equivalence.kernel import Denied, Rules, equal_tensors, owed_beside, with_side
+from hloproof.equivalence.loop_states import FreeState, State
 from hloproof.equivalence.reductions import COMMUTATIVE, associates, operation_of
 from hloproof.equivalence.rules_polynomials import seen
 from hloproof.equivalence.scatter_loop import as_loop, may_meet
@@ -55,9 +56,8 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any], zeros: bool = False) -> lis
             # the two loops agree on them.
             # Equal states have a value where the left one has, so a state of the right loop alone may have none.
             valued = not rules.definedness.partial(loops[members[0][0]])
-            # With what the loops begin with, as it may be that in every turn: other loops have other free states.
             begins = tuple(loops[s].operands[positions[s][i]] for s, i in members)
-            free[side][k] = rules.graph.node("free", type_, sizes, (), ("loop", depth, members, valued, begins))
+            free[side][k] = rules.graph.node("free", type_, sizes, (), FreeState(depth, members, valued, begins))
             bound[state] = free[side][k]
         key = (node.bodies, tuple(bound.items()))
         if key not in rules.turned:
@@ -106,18 +106,14 @@ def turns_around(rules: Rules, loops: tuple[Node, Node]) -> int:
         if waiting:
             stack += waiting
             continue
-        own = node.key[1] + 1 if node.head == "free" and node.key[0] == "loop" else 0
+        own = node.key.depth + 1 if isinstance(node.key, FreeState) else 0
         known[node] = max(own, max((known[n] for n in below), default=0))
     return max(known[root] for root in roots)
 
 
-_State = tuple[int, int]
-"""The side of a loop and the number of one of its states."""
-
-
-def connected(pairs: list[tuple[_State, _State]]) -> dict[_State, tuple[_State, ...]]:
+def connected(pairs: list[tuple[State, State]]) -> dict[State, tuple[State, ...]]:
     """For each state, all that are tied to it through pairs, ascending."""
-    classes: dict[_State, set[_State]] = {}
+    classes: dict[State, set[State]] = {}
     for a, b in pairs:
         merged = classes.get(a, {a}) | classes.get(b, {b})
         for state in merged:

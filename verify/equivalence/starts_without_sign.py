@@ -14,6 +14,7 @@ from typing import Final
 
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.literals import literal_of
+from hloproof.equivalence.loop_states import FreeState
 from hloproof.models.interpreter.semantics.element_type import (
     INTEGERS,
     UNSIGNED,
@@ -82,8 +83,7 @@ def _largest(root: Node, given: Callable[[int], int]) -> float:
 
 def _begins_with(node: Node) -> tuple[Node, ...]:
     """Of a free state of loops, what they begin with."""
-    found: tuple[Node, ...] = node.key[4] if node.head == "free" and node.key[0] == "loop" else ()
-    return found
+    return node.key.begins if isinstance(node.key, FreeState) else ()
 
 
 def _held(node: Node, known: dict[Node, Between | None], given: Callable[[int], int]) -> Between | None:

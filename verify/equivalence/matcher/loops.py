@@ -5,6 +5,7 @@ from __future__ import annotations
 from hloproof.equivalence.bits_read import functions_look_at
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Node
+from hloproof.equivalence.loop_states import FreeState
 from hloproof.equivalence.matcher.proof import Proof
 from hloproof.equivalence.matcher.scalars import allowed
 from hloproof.equivalence.matcher.search import Asking, Search
@@ -61,8 +62,8 @@ def selected_proof(search: Search, goal: Goal, left: Term, right: Term) -> Askin
 def _state(element: Elem, depth: int, loop: Node, side: int) -> int | None:
     """The first state of this side of the loop that the free state stands for; None where it belongs to another."""
     key = element.node.key
-    if isinstance(key, tuple) and key[:2] == ("loop", depth):
-        return next((k for s, k in key[2] if s == side and k in loop.key[2]), None)
+    if isinstance(key, FreeState) and key.depth == depth:
+        return next((k for s, k in key.members if s == side and k in loop.key[2]), None)
     return None
 
 

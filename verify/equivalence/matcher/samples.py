@@ -19,6 +19,7 @@ from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Node, operands_first
 from hloproof.equivalence.indices import Clamp, Digit, Lin, TermValue, Var, constant
 from hloproof.equivalence.library import call
+from hloproof.equivalence.loop_states import FreeState
 from hloproof.equivalence.matcher.noise import RELATIVE, after, multiplied, noise_of, total
 from hloproof.equivalence.reductions import combiner
 from hloproof.equivalence.terms import App, Cond, Elem, Fold, Lit, Num, Term, value_of
@@ -302,8 +303,8 @@ def name_of(node: Node) -> object:
     """What a leaf is told from others by. States of loops that are not paired yet are all alike."""
     if node.head == "parameter":
         return node.serial
-    if node.head == "free" and len(node.key) == 3 and len({side for side, _ in node.key[2]}) > 1:
-        return node.key[2]
+    if isinstance(node.key, FreeState) and len({side for side, _ in node.key.members}) > 1:
+        return node.key.members
     return node.head
 
 
