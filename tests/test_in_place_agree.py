@@ -109,6 +109,17 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
     "a scatter of itself": ([_PLACES, f"%d = {_LINE} scatter(%p, %i, %p), {_INTO}"], "d", ("proved", "unknown")),
     "a sort beside itself": ([_BOTH, *_PARTS], "gg", ("unknown", "proved")),
     "a sort beside its other result": ([_BOTH, *_PARTS], "gh", ("unknown", "proved")),
+    # What is sorted beside it is made of it before either is sorted.
+    "a sort by what is there": (
+        [f"%e = {_LINE} reverse(%p), dimensions={{0}}", _BOTH.replace("sort(%p, %q)", "sort(%p, %e)"), *_PARTS],
+        "gh",
+        ("unknown", "proved"),
+    ),
+    "a sort by another": (
+        [f"%e = {_LINE} reverse(%p), dimensions={{0}}", _BOTH.replace("sort(%p, %q)", "sort(%e, %p)"), *_PARTS],
+        "gh",
+        ("unknown", "refuted"),
+    ),
     "an update of all beside what is made whole": (
         [f"%d = {_LINE} dynamic-update-slice(%p, %q, %n)", f"%e = {_LINE} exponential(%p)"],
         "de",
