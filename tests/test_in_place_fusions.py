@@ -751,3 +751,14 @@ def test_sizes_before_the_elements_move_them_in_what_is_donated_too() -> None:
     text = text.replace("y = f32[8,8] STEP", "y = TO")
     for kind, found in (("f32[8,8]{1,0:M(16)}", "unknown"), ("f32[8,8]{1,0}", "")):
         assert _in_place(text.replace("FROM", "f32[8,8]{1,0}").replace("TO", f"{kind} negate(x)")) == found
+
+
+@pytest.mark.parametrize(("outside", "verdict"), [("{1,0}", "proved"), ("{0,1}", "unknown")])
+def test_a_result_beside_may_be_laid_out_otherwise_by_the_fusion(outside: str, verdict: str) -> None:
+    """In which step the fused computation's element is made is not said then."""
+    square = "f32[4,4]{1,0}"
+    text = _over_the_first(
+        square, f"({square}, {square})", f"n = {square} negate(p0)", f"e = {square} exponential(p0)", "tuple(n, e)"
+    )
+    head, call = text.rsplit(f", {square}) fusion", 1)
+    assert _verdicts(f"{head}, f32[4,4]{outside}) fusion{call}")["hazard-in-place"][0] == verdict
