@@ -316,6 +316,11 @@ _OVER_THE_FIRST: Final[Mapping[str, tuple[str, str]]] = {
         _over_the_first("f32[8]{0:D(C)}", "f32[8]{0:D(C)}", "negate(p0)"),
         "unknown",
     ),
+    "elements of too few bits": (_over_the_first(_LINE, "f32[8]{0:E(16)}", "negate(p0)"), "unknown"),
+    "elements of too few bits in both": (
+        _over_the_first("f32[8]{0:E(16)}", "f32[8]{0:E(16)}", "negate(p0)"),
+        "unknown",
+    ),
     "parts in memories of their own": (_over_the_first(_LINE, "f32[8]{0:SC(0:4)}", "negate(p0)"), "unknown"),
     "tiles that lie one beside the other": (
         _over_the_first(
@@ -751,6 +756,9 @@ def test_sizes_before_the_elements_move_them_in_what_is_donated_too() -> None:
     text = text.replace("y = f32[8,8] STEP", "y = TO")
     for kind, found in (("f32[8,8]{1,0:M(16)}", "unknown"), ("f32[8,8]{1,0}", "")):
         assert _in_place(text.replace("FROM", "f32[8,8]{1,0}").replace("TO", f"{kind} negate(x)")) == found
+    # Where the elements lie is not known: of which few bits are kept, and of which those that are zero are left out.
+    for kind in ("f32[8,8]{1,0:E(16)}", "f32[8,8]{1,0:D(D,C)}"):
+        assert _in_place(text.replace("FROM", kind).replace("TO", f"{kind} negate(x)")) == "unknown"
 
 
 @pytest.mark.parametrize(("outside", "verdict"), [("{1,0}", "proved"), ("{0,1}", "unknown")])

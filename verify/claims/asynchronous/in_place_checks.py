@@ -39,7 +39,7 @@ from hloproof.models.indexing.composition.route import OUTPUT_TO_INPUT
 from hloproof.models.indexing.map_set import OperandMaps
 from hloproof.models.layouts.bitcast import is_decomposable, reshape_is_bitcast
 from hloproof.models.layouts.memory_size import element_bits, is_sized
-from hloproof.models.layouts.physical import layout_of
+from hloproof.models.layouts.physical import check_dense, layout_of
 from hloproof.models.maps.indexing_map import IndexingMap
 
 CLAIM = "hazard-in-place"
@@ -173,7 +173,11 @@ def _lie_alike(a: Shape | None, b: Shape | None) -> bool:
     if not isinstance(a, ArrayShape) or not isinstance(b, ArrayShape):
         return False
     one, other = (replace(layout_of(x), element_bits=0, tail_padding=0, memory_space=0) for x in (a, b))
-    return (a.dimensions, element_bits(a), one) == (b.dimensions, element_bits(b), other)
+    try:
+        check_dense(a)
+        return (a.dimensions, element_bits(a), one) == (b.dimensions, element_bits(b), other)
+    except NotModelled:
+        return False  # where their elements lie is not known
 
 
 def _inside(i: Instruction) -> Instruction:
