@@ -137,6 +137,21 @@ def test_what_no_real_number_meets_may_be_met_by_integers(assumed: str, verdict:
     assert check_tensor_rule(rule(body)).verdict is verdict
 
 
+@pytest.mark.parametrize(("width", "verdict"), [("1", Verdict.REFUTED), ("k", Verdict.PROVED)])
+def test_what_is_assumed_is_of_each_size_of_the_result(width: str, verdict: Verdict) -> None:
+    """That a column is nothing does not say so of the others."""
+    assumed = f"where compare(slice(A, start=[0, 0], limit=[n, {width}]), 0, direction=EQ)"
+    body = f"A: [n, k]\nwhen n >= 1, k >= 1\n{assumed}\nA => subtract(0, A)"
+    assert prove_rule(rule(body)).proved is (verdict is Verdict.PROVED)
+    assert check_tensor_rule(rule(body)).verdict in (verdict, Verdict.UNKNOWN)
+
+
+@pytest.mark.parametrize("body", ["A => compare(A, A, direction=EQ)", "compare(A, A, direction=EQ) => A"])
+def test_truths_and_numbers_are_no_sides_of_one_rule(body: str) -> None:
+    with pytest.raises(InputError, match="one side holds truth values"):
+        check_form(rule(f"A: [n]\n{body}"))
+
+
 def test_a_remainder_by_nothing_is_not_a_number() -> None:
     """Of integers it is what is divided."""
     found = check_tensor_rule(rule("A: [n]\nremainder(A, 0) => broadcast(7, shape=[n], dims=[])"))
