@@ -296,3 +296,35 @@ def test_what_no_turn_changes_does_not_wait_for_the_condition() -> None:
     in_line = _module(_after("a"), _FIRST, "q = f32[] copy(p1)")
     assert decide(parse_module(in_line), parse_module(handed_on), "exact", 5.0).verdict == "unknown"
     assert decide(parse_module(handed_on), parse_module(in_line), "exact", 5.0).verdict == "proved"
+
+
+@pytest.mark.parametrize(("before", "after"), [(True, False), (False, True), (True, True), (False, False)])
+def test_the_order_of_a_schedule_is_that_of_the_module_after(before: bool, after: bool) -> None:
+    """A schedule runs one line behind the other; where there is none only what is written holds an order."""
+
+    one = (
+        "HloModule m\nENTRY e {\n p = f32[] parameter(0)\n q = f32[] parameter(1)\n t = token[] after-all()\n"
+        " a = token[] outfeed(p, t), outfeed_shape=f32[]\n b = token[] outfeed(q, t), outfeed_shape=f32[]WAITS\n"
+        " ROOT r = f32[] negate(p)\n}\n"
+    )
+
+    def written(scheduled: bool, waits: bool) -> str:
+        text = one.replace("WAITS", ", control-predecessors={a}" if waits else "")
+        return text.replace("HloModule m", "HloModule m, is_scheduled=true") if scheduled else text
+
+    found = decide(parse_module(written(before, True)), parse_module(written(after, False)), "exact", 5.0)
+    assert found.verdict == ("proved" if after else "unknown"), found
+
+
+@pytest.mark.parametrize("more", ["before", "after"])
+def test_an_effect_that_comes_or_goes_is_not_proved(more: str) -> None:
+    def sent(times: int) -> str:
+        sends = "".join(f" a{n} = token[] outfeed(p, t), outfeed_shape=f32[]\n" for n in range(times))
+        return (
+            f"HloModule m\nENTRY e {{\n p = f32[] parameter(0)\n t = token[] after-all()\n{sends}"
+            " ROOT r = f32[] negate(p)\n}\n"
+        )
+
+    counts = (2, 1) if more == "before" else (1, 2)
+    found = decide(*(parse_module(sent(n)) for n in counts), "exact", 5.0)
+    assert found.verdict == "unknown" and "effects" in found.reason

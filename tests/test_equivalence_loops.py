@@ -7,7 +7,7 @@ import pytest
 from hloproof.equivalence import Certificate, decide, recheck, rules_loops
 from hloproof.equivalence.answer import Tier
 from hloproof.equivalence.graph import Graph, Node
-from hloproof.equivalence.loop_states import FreeState, State
+from hloproof.equivalence.loop_states import FreeState, LoopState
 from hloproof.equivalence.matcher import loops
 from hloproof.equivalence.matcher.samples import name_of
 from hloproof.models.hlo.module import Module
@@ -272,6 +272,37 @@ def test_bits_that_are_read_turns_later_are_owed(tier: Tier) -> None:
         assert decide(read_late("x", read), read_late("x", read, other), tier).verdict == found
 
 
+def read_next(first: str, handed_on: str, turn: str = "d = f32[4] sine(a)", read: str = "bitcast-convert") -> Module:
+    """What a state is made of has its bits read in the next turn."""
+    return stated(
+        "s32[], f32[4], f32[4], s32[4]",
+        "k a c i",
+        f"zero, {first}, y, none",
+        f" one = s32[] constant(1)\n j = s32[] add(k, one)\n {turn}\n e0 = f32[4] {handed_on}\n g = s32[4] {read}(c)\n"
+        " h = s32[4] add(i, g)\n ROOT r = (s32[], f32[4], f32[4], s32[4]) tuple(j, d, e0, h)",
+        " n = s32[] constant(9)\n ROOT o = pred[] compare(k, n), direction=LT",
+        3,
+        " none = s32[4] broadcast(zero), dimensions={}\n s = f32[4] add(x, y)\n u = f32[4] subtract(s, y)\n"
+        " q = f32[4] negate(x)\n v = f32[4] negate(q)\n",
+    )
+
+
+ROUNDED_OTHERWISE = "e = f32[4] sine(a)\n f = f32[4] add(e, c)\n d = f32[4] subtract(f, c)"
+
+
+@pytest.mark.parametrize("handed_on", ["negate(a)", "add(a, c)", "copy(a)"])
+def test_bits_of_what_a_state_is_made_of_are_owed(handed_on: str) -> None:
+    """At the start and in each turn, each for itself and both at once."""
+    before = read_next("x", handed_on)
+    assert decide(before, read_next("v", handed_on), "rounding").verdict == Verdict.PROVED
+    for first in ("x", "v"):
+        after = read_next(first, handed_on, ROUNDED_OTHERWISE)
+        assert decide(before, after, "rounding").verdict == Verdict.UNKNOWN
+    assert decide(before, read_next("u", handed_on), "rounding").verdict == Verdict.UNKNOWN
+    numbers = (read_next(first, handed_on, read="convert") for first in ("x", "u"))
+    assert decide(*numbers, "rounding").verdict == Verdict.PROVED
+
+
 def with_nothing_added(function: str) -> Module:
     """To a state is added what another one has in common with itself."""
     return stated(
@@ -306,7 +337,7 @@ def test_states_that_are_paired_are_told_apart_by_samples() -> None:
     """Of those that are not, all are alike: which of them are equal is still to be found out."""
     graph = Graph()
 
-    def named(*members: State, begins: tuple[Node, ...] = ()) -> object:
+    def named(*members: LoopState, begins: tuple[Node, ...] = ()) -> object:
         return name_of(graph.node("free", "f32", (4,), (), FreeState(0, members, True, begins)))
 
     x = graph.node("parameter", "f32", (4,), (), (0,))

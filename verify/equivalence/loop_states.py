@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from hloproof.equivalence.graph import Node
 
-State = tuple[int, int]
+LoopState = tuple[int, int]
 """The side of a loop and the number of one of its states."""
 
 
@@ -19,7 +19,7 @@ class FreeState(NamedTuple):
 
     depth: int
     """In how many turns of other loops these stand."""
-    members: tuple[State, ...]
+    members: tuple[LoopState, ...]
     """Ascending."""
     valued: bool
     """They have a value: that of the left loop has one, or the goal would be shown without."""

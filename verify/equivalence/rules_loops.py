@@ -15,7 +15,7 @@ from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Node
 from hloproof.equivalence.indices import Lin
 from hloproof.equivalence.kernel import Denied, Rules, equal_tensors, owed_beside, with_side
-from hloproof.equivalence.loop_states import FreeState, State
+from hloproof.equivalence.loop_states import FreeState, LoopState
 from hloproof.equivalence.reductions import COMMUTATIVE, associates, operation_of
 from hloproof.equivalence.rules_polynomials import seen
 from hloproof.equivalence.scatter_loop import as_loop, may_meet
@@ -111,9 +111,9 @@ def turns_around(rules: Rules, loops: tuple[Node, Node]) -> int:
     return max(known[root] for root in roots)
 
 
-def connected(pairs: list[tuple[State, State]]) -> dict[State, tuple[State, ...]]:
+def connected(pairs: list[tuple[LoopState, LoopState]]) -> dict[LoopState, tuple[LoopState, ...]]:
     """For each state, all that are tied to it through pairs, ascending."""
-    classes: dict[State, set[State]] = {}
+    classes: dict[LoopState, set[LoopState]] = {}
     for a, b in pairs:
         merged = classes.get(a, {a}) | classes.get(b, {b})
         for state in merged:
