@@ -325,6 +325,6 @@ def test_an_effect_that_comes_or_goes_is_not_proved(more: str) -> None:
             " ROOT r = f32[] negate(p)\n}\n"
         )
 
-    counts = (2, 1) if more == "before" else (1, 2)
-    found = decide(*(parse_module(sent(n)) for n in counts), "exact", 5.0)
+    one, two = (parse_module(sent(n)) for n in (1, 2))
+    found = decide(two, one, "exact", 5.0) if more == "before" else decide(one, two, "exact", 5.0)
     assert found.verdict == "unknown" and "effects" in found.reason

@@ -299,8 +299,8 @@ def test_bits_of_what_a_state_is_made_of_are_owed(handed_on: str) -> None:
         after = read_next(first, handed_on, ROUNDED_OTHERWISE)
         assert decide(before, after, "rounding").verdict == Verdict.UNKNOWN
     assert decide(before, read_next("u", handed_on), "rounding").verdict == Verdict.UNKNOWN
-    numbers = (read_next(first, handed_on, read="convert") for first in ("x", "u"))
-    assert decide(*numbers, "rounding").verdict == Verdict.PROVED
+    one, two = (read_next(first, handed_on, read="convert") for first in ("x", "u"))
+    assert decide(one, two, "rounding").verdict == Verdict.PROVED
 
 
 def with_nothing_added(function: str) -> Module:
