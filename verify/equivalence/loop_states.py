@@ -22,7 +22,7 @@ class FreeState(NamedTuple):
     members: tuple[LoopState, ...]
     """Ascending."""
     valued: bool
-    """They have a value: that of the left loop has one, or the goal would be shown without."""
+    """They have a value where the loop of the first of them has one, and that one has it whatever is given."""
     begins: tuple[Node, ...]
     """What each of them begins with, which it may be in every turn."""
 
