@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hloproof.equivalence import decide
 from hloproof.models.hlo.parser import parse_module
 
@@ -18,6 +20,15 @@ BOTH = (
 
 def entry(*lines: str, before: str = "") -> str:
     return "HloModule m\n\n" + before + "ENTRY e {\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
+
+
+def parts_of(state: str, names: Iterable[str]) -> str:
+    """The state of a loop, and its parts by these names: the first lines of a body or condition."""
+    kinds = state[1:-1].split(", ")
+    return f" t = {state} parameter(0)\n" + "".join(
+        f" {name} = {kind} get-tuple-element(t), index={k}\n"
+        for k, (name, kind) in enumerate(zip(names, kinds, strict=True))
+    )
 
 
 def one(kind: str, *lines: str) -> str:

@@ -301,7 +301,6 @@ def test_what_no_turn_changes_does_not_wait_for_the_condition() -> None:
 @pytest.mark.parametrize(("before", "after"), [(True, False), (False, True), (True, True), (False, False)])
 def test_the_order_of_a_schedule_is_that_of_the_module_after(before: bool, after: bool) -> None:
     """A schedule runs one line behind the other; where there is none only what is written holds an order."""
-
     one = (
         "HloModule m\nENTRY e {\n p = f32[] parameter(0)\n q = f32[] parameter(1)\n t = token[] after-all()\n"
         " a = token[] outfeed(p, t), outfeed_shape=f32[]\n b = token[] outfeed(q, t), outfeed_shape=f32[]WAITS\n"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
-from red_pairs import ADD, entry, proved, unproved
+from red_pairs import ADD, entry, parts_of, proved, unproved
 
 from hloproof.equivalence import decide, recheck
 from hloproof.equivalence.reading import GraphReader
@@ -525,11 +525,7 @@ def test_a_sum_that_one_end_of_its_bounds_leaves() -> None:
 def turning(start: str, turn: str, seen: str) -> str:
     """What a loop reads at one of its states, three times."""
     state = "(s32[], u8[], f32[300], f32[3])"
-    parts = (
-        f" t = {state} parameter(0)\n k = s32[] get-tuple-element(t), index=0\n"
-        " a = u8[] get-tuple-element(t), index=1\n x = f32[300] get-tuple-element(t), index=2\n"
-        " w = f32[3] get-tuple-element(t), index=3\n"
-    )
+    parts = parts_of(state, "kaxw")
     return entry(
         "x = f32[300] parameter(0)",
         "p = u8[] parameter(1)",
@@ -570,10 +566,7 @@ def test_what_a_state_begins_with_may_be_computed(number: int) -> None:
 def test_each_state_begins_with_its_own(number: int) -> None:
     """Before it stands one that no turn changes, and behind it one that begins with a small number."""
     state = "(s32[], f32[300], u8[], u8[], f32[3])"
-    parts = f" t = {state} parameter(0)\n" + "".join(
-        f" {name} = {kind} get-tuple-element(t), index={k}\n"
-        for k, (name, kind) in enumerate(zip("kxabw", state[1:-1].split(", "), strict=True))
-    )
+    parts = parts_of(state, "kxabw")
 
     def made(seen: str) -> str:
         return entry(
@@ -601,21 +594,14 @@ def in_a_loop(begins: str, turns: int, seen: str) -> str:
     """A loop in a loop begins with a state of the outer one, and reads at it. That another of these states is used in
     the inner one keeps the two apart."""
     state = "(s32[], u8[], f32[300], f32[3], f32[3])"
-    parts = [
-        f" t = {state} parameter(0)\n"
-        + "".join(
-            f" {name} = {kind} get-tuple-element(t), index={k}\n"
-            for k, (name, kind) in enumerate(zip(names, state[1:-1].split(", "), strict=True))
-        )
-        for names in ("kaxvm", "jbxwm")
-    ]
+    outer, inner = (parts_of(state, names) for names in ("kaxvm", "jbxwm"))
     begin, again = (f" n = s32[] constant({turns})\n ROOT o = pred[] compare({k}, n), direction=LT" for k in "kj")
     before = (
-        f"within {{\n{parts[1]}{again}\n}}\nstep {{\n{parts[1]} o = s32[] constant(1)\n l = s32[] add(j, o)\n"
+        f"within {{\n{inner}{again}\n}}\nstep {{\n{inner} o = s32[] constant(1)\n l = s32[] add(j, o)\n"
         f" u = u8[] constant(0)\n c = u8[] add(b, u)\n i = {seen}[] convert(b)\n"
         " s = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={3}\n y = f32[3] add(s, w)\n"
         f" q = f32[3] multiply(y, m)\n ROOT r = {state} tuple(l, c, x, q, m)\n}}\n"
-        f"around {{\n{parts[0]}{begin}\n}}\nturn {{\n{parts[0]} o = s32[] constant(1)\n j = s32[] add(k, o)\n"
+        f"around {{\n{outer}{begin}\n}}\nturn {{\n{outer} o = s32[] constant(1)\n j = s32[] add(k, o)\n"
         f" z = s32[] constant(0)\n u = u8[] constant(0)\n d = u8[] add(a, u)\n h = {state} tuple(z, a, x, v, m)\n"
         f" g = {state} while(h), condition=within, body=step\n q = f32[3] get-tuple-element(g), index=3\n"
         f" p = f32[3] sine(m)\n ROOT r = {state} tuple(j, d, x, q, p)\n}}\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from red_pairs import parts_of
 
 from hloproof.equivalence import Certificate, decide, recheck, rules_loops
 from hloproof.equivalence.answer import Tier
@@ -219,10 +220,7 @@ def test_a_loop_that_may_not_end_is_not_one_that_does() -> None:
 def stated(kinds: str, names: str, starts: str, turn: str, ends: str, result: int, given: str = "") -> Module:
     """A loop over states of these types and names."""
     state = f"({kinds})"
-    parts = f" t = {state} parameter(0)\n" + "".join(
-        f" {name} = {kind} get-tuple-element(t), index={k}\n"
-        for k, (name, kind) in enumerate(zip(names.split(), kinds.split(", "), strict=True))
-    )
+    parts = parts_of(state, names.split())
     kind = kinds.split(", ")[result]
     return parse_module(
         f"HloModule m\nends {{\n{parts}{ends}\n}}\nturn {{\n{parts}{turn}\n}}\nENTRY e {{\n x = f32[4] parameter(0)\n"
@@ -250,6 +248,10 @@ def test_what_decides_the_end_is_decided_by_other_states(step: int, begins: int,
     assert (decide(until(1, 0), until(step, begins), "exact").verdict == Verdict.PROVED) is same
 
 
+ROUNDED_OTHERWISE = "e = f32[4] sine(a)\n f = f32[4] add(e, c)\n d = f32[4] subtract(f, c)"
+"""The next value of a state, made by way of another one."""
+
+
 def read_late(first: str, read: str, turn: str = "d = f32[4] sine(a)") -> Module:
     """What a state is reaches the bits that are read two turns later."""
     return stated(
@@ -266,10 +268,9 @@ def read_late(first: str, read: str, turn: str = "d = f32[4] sine(a)") -> Module
 
 @pytest.mark.parametrize("tier", ["rounding", "real"])
 def test_bits_that_are_read_turns_later_are_owed(tier: Tier) -> None:
-    other = "e = f32[4] sine(a)\n f = f32[4] add(e, c)\n d = f32[4] subtract(f, c)"
     for read, found in (("bitcast-convert", Verdict.UNKNOWN), ("convert", Verdict.PROVED)):
         assert decide(read_late("x", read), read_late("u", read), tier).verdict == found
-        assert decide(read_late("x", read), read_late("x", read, other), tier).verdict == found
+        assert decide(read_late("x", read), read_late("x", read, ROUNDED_OTHERWISE), tier).verdict == found
 
 
 def read_next(first: str, handed_on: str, turn: str = "d = f32[4] sine(a)", read: str = "bitcast-convert") -> Module:
@@ -285,9 +286,6 @@ def read_next(first: str, handed_on: str, turn: str = "d = f32[4] sine(a)", read
         " none = s32[4] broadcast(zero), dimensions={}\n s = f32[4] add(x, y)\n u = f32[4] subtract(s, y)\n"
         " q = f32[4] negate(x)\n v = f32[4] negate(q)\n",
     )
-
-
-ROUNDED_OTHERWISE = "e = f32[4] sine(a)\n f = f32[4] add(e, c)\n d = f32[4] subtract(f, c)"
 
 
 @pytest.mark.parametrize("handed_on", ["negate(a)", "add(a, c)", "copy(a)"])

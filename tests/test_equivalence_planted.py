@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
-from red_pairs import ADD, entry, proved, unproved
+from red_pairs import ADD, entry, parts_of, proved, unproved
 
 from hloproof.equivalence import decide
 from hloproof.models.hlo.parser import parse_module
@@ -305,10 +305,7 @@ def by_the_last(direction: str) -> str:
 def two_loops_alike(added: str) -> str:
     """The second makes of two of its states what the first made of them, and adds one of them up."""
     state = "(s32[], s32[], s32[], s32[], s32[])"
-    names = ("sum", "k", "a", "b", "x")
-    parts = f" t = {state} parameter(0)\n" + "".join(
-        f" {name} = s32[] get-tuple-element(t), index={n}\n" for n, name in enumerate(names)
-    )
+    parts = parts_of(state, ("sum", "k", "a", "b", "x"))
     turn = (
         f"{parts} o = s32[] constant(1)\n j = s32[] add(k, o)\n y = s32[] add(a, {added})\n c = s32[] add(y, b)\n"
         " z = s32[] add(b, b)\n d = s32[] add(z, b)\n"

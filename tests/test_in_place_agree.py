@@ -3,7 +3,8 @@ the two into one place. What one of them proves the other does not refute, and a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from math import prod
 from random import Random
 from typing import Final
 
@@ -153,10 +154,10 @@ def test_an_update_beside_what_is_written_reads_in_a_loop_of_its_own() -> None:
         assert _verdicts(two, True, ("y{1}", "w")) == (found, found)
 
 
-@pytest.mark.parametrize(("given", "expected"), [("%x, %x, %j", "unknown"), ("%x, %w, %j", "unknown")])
-def test_a_sort_of_another_name_of_what_lies_there_is_not_refuted(given: str, expected: str) -> None:
+@pytest.mark.parametrize("given", ["%x, %x, %j", "%x, %w, %j"])
+def test_a_sort_of_another_name_of_what_lies_there_is_not_refuted(given: str) -> None:
     sort = _module([f"%d = {_LINE} sort(%q), dimensions={{0}}, to_apply=%ge"], [("d", _LINE)], (_LINE, _LINE), given)
-    assert _verdicts(sort, False) == (expected, "proved")
+    assert _verdicts(sort, False) == ("unknown", "proved")
 
 
 # -- at random -----------------------------------------------------------------------------------------------------
@@ -169,11 +170,8 @@ def _text(a: _Array) -> str:
     return f"{a[1]}[{','.join(map(str, a[2]))}]{a[3]}"
 
 
-def _count(sizes: tuple[int, ...]) -> int:
-    out = 1
-    for n in sizes:
-        out *= n
-    return out
+def _row_major(sizes: tuple[int, ...]) -> str:
+    return "{" + ",".join(map(str, reversed(range(len(sizes))))) + "}"
 
 
 class _Body:
@@ -203,14 +201,13 @@ class _Body:
     def _step(self, name: str, kind: str, sizes: tuple[int, ...], layout: str) -> None:
         r, other, k = self.r, self._of(sizes), self.r.randrange(len(sizes))
         starts = ", ".join(r.choice(("%k", "%n", "%n")) for _ in sizes)
-        plain = "{" + ",".join(map(str, reversed(range(len(sizes))))) + "}"
         match r.choice("map add turn cut grow sum shape convert bits put put take scatter sort pair select".split()):
             case "map":
                 self.add(sizes, f"{r.choice(('negate', 'copy', 'abs'))}(%{name})")
             case "add":
                 self.add(sizes, f"add(%{name}, %{other[0]})")
-            case "turn" if len(sizes) > 1 and r.random() < 0.5:
-                self.add(sizes[::-1], f"transpose(%{name}), dimensions={{1,0}}") if len(sizes) == 2 else None
+            case "turn" if len(sizes) == 2 and r.random() < 0.5:
+                self.add(sizes[::-1], f"transpose(%{name}), dimensions={{1,0}}")
             case "turn":
                 self.add(sizes, f"reverse(%{name}), dimensions={{{k}}}")
             case "cut":
@@ -227,11 +224,11 @@ class _Body:
             case "sum":
                 self.add(sizes[:k] + sizes[k + 1 :], f"reduce(%{name}, %z), dimensions={{{k}}}, to_apply=%sum")
             case "shape":
-                fits = [s for s in ((4, 4), (16,), (2, 8), (4, 1, 4), (8,), (4, 2)) if _count(s) == _count(sizes)]
+                fits = [s for s in ((4, 4), (16,), (2, 8), (4, 1, 4), (8,), (4, 2)) if prod(s) == prod(sizes)]
                 for new in fits[:1] if r.random() < 0.5 else fits[-1:]:
-                    order = "{" + ",".join(map(str, reversed(range(len(new))))) + "}"
-                    self.add(new, f"bitcast(%{name})", layout=order) if layout == plain else self.add(
-                        new, f"reshape(%{name})"
+                    moved = layout == _row_major(sizes)
+                    self.add(
+                        new, f"{'bitcast' if moved else 'reshape'}(%{name})", layout=_row_major(new) if moved else ""
                     )
             case "convert":
                 self.add(sizes, f"convert(%{name})", r.choice(("f16", "s8", "u32")))
@@ -263,19 +260,20 @@ class _Body:
                 self.add(sizes, f"select-and-scatter(%{name}, %{other[0]}, %z), {how}")
 
 
-def _drawn(seed: int) -> Iterator[tuple[str, bool]]:
-    """A module whose first result has as many bytes as x; none where nothing has."""
+def _drawn(seed: int) -> tuple[str, bool] | None:
+    """A module whose first result has as many bytes as x, and whether it has several; None where nothing has."""
     r = Random(seed)
     body = _Body(r)
-    size = 32 * _count(body.base)
+    size = 32 * prod(body.base)
     made = [a for a in body.arrays[2:] if a[2]]
-    over = [a for a in made if _BITS[a[1]] * _count(a[2]) == size]
-    if over:
-        results = [r.choice(over[-3:]), *(r.choice(made) for _ in range(r.choice((0, 0, 1, 1, 2))))]
-        again = body.given[0][3] == body.given[1][3] and r.random() < 0.2
-        given = "%x, %x, %j" if again else "%x, %w, %j"
-        shapes = (_text(body.given[0]), _text(body.given[1]))
-        yield _module(body.lines, [(a[0], _text(a)) for a in results], shapes, given), len(results) > 1
+    over = [a for a in made if _BITS[a[1]] * prod(a[2]) == size]
+    if not over:
+        return None
+    results = [r.choice(over[-3:]), *(r.choice(made) for _ in range(r.choice((0, 0, 1, 1, 2))))]
+    again = body.given[0][3] == body.given[1][3] and r.random() < 0.2
+    given = "%x, %x, %j" if again else "%x, %w, %j"
+    shapes = (_text(body.given[0]), _text(body.given[1]))
+    return _module(body.lines, [(a[0], _text(a)) for a in results], shapes, given), len(results) > 1
 
 
 _SEEDS: Final = 25
@@ -285,11 +283,13 @@ _SEEDS: Final = 25
 @pytest.mark.parametrize("number", range(12))
 def test_no_claim_refutes_what_the_other_one_proves(number: int) -> None:
     for seed in range(number * _SEEDS, (number + 1) * _SEEDS):
-        for module, several in _drawn(seed):
-            found = _verdicts(module, several)
-            assert "refuted" not in found or "proved" not in found or _is_another_update(module), (seed, found)
-            if "proved" in found:
-                assert not _is_belied(module, several), (seed, found)
+        drawn = _drawn(seed)
+        if drawn is None:
+            continue
+        found = _verdicts(*drawn)
+        assert "refuted" not in found or "proved" not in found or _is_another_update(drawn[0]), (seed, found)
+        if "proved" in found:
+            assert not _is_belied(*drawn), (seed, found)
 
 
 def _is_another_update(module: str) -> bool:

@@ -22,7 +22,7 @@ class FreeState(NamedTuple):
     members: tuple[LoopState, ...]
     """Ascending."""
     valued: bool
-    """They have a value where the loop of the first of them has one, and that one has it whatever is given."""
+    """The loop of the first of them is never without a value."""
     begins: tuple[Node, ...]
     """What each of them begins with, which it may be in every turn."""
 

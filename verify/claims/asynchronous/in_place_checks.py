@@ -269,7 +269,9 @@ class _Fusion:
         """Nothing that lies in the buffer is read after it was written."""
         engines: set[str] = set()
         if not self._laid_alike(written, numbers):
-            return self._unknown("the fused computation lays its arrays out as the fusion does not")
+            return self._unknown(
+                "the fused computation lays its arrays out as the fusion does not, or nobody knows how"
+            )
         odd = next(self._odd(written), None)
         if odd is not None:
             return self._unknown(f"what the {odd.opcode} {odd.name} inside of the fusion writes when is not modelled")
@@ -293,7 +295,7 @@ class _Fusion:
 
     def _odd(self, written: Written) -> Iterator[Instruction]:
         """What is not made by one step for each element, and neither judged as an update, here or as another result,
-        nor a sort of what lies there, alone."""
+        nor the sort that is all of the fusion, where what it sorts lies."""
         root, by_name = self._body.root, self._body.by_name
         others = (name for name in root.operands if name != written.result) if root.opcode == "tuple" else ()
         judged_so = [written.update, *(updating(by_name, name) for name in others)]

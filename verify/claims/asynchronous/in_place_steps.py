@@ -20,7 +20,7 @@ from hloproof.models.hlo.shape import ArrayShape, ShapeIndex
 from hloproof.models.indexing.composition.composer import Composer
 from hloproof.models.indexing.composition.route import INPUT_TO_OUTPUT
 from hloproof.models.layouts.memory_size import check_one_memory, element_bits, is_indexed_alike
-from hloproof.models.layouts.physical import check_dense, layout_of, part_count
+from hloproof.models.layouts.physical import layout_of, part_count
 from hloproof.models.layouts.tiling import position_expression
 from hloproof.models.maps.indexing_map import IndexingMap
 
@@ -135,8 +135,6 @@ def state(
     index = tuple(substitute(e, reads) for e in m.results)
     met += [within(substitute(c.expr, reads), c.interval) for c in m.constraints]
     check_one_memory(writer.target, source)
-    check_dense(writer.target)
-    check_dense(source)
     if element_bits(writer.target) != element_bits(source):
         raise NotModelled("a bitcast between elements of other widths")
     if writer.target.dimensions == source.dimensions and layout_of(writer.target) == layout_of(source):
