@@ -125,9 +125,9 @@ def _another_size(other: str) -> str:
     return _declared(f"{fused} ROOT o = {result} tuple(n, s)\n", result, "c", "{0}: (0, {})")
 
 
-def _sorted_over(aliases: str) -> str:
-    fused = " p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n"
-    fused += f" ROOT r = {_PAIR} sort(p, q), dimensions={{0}}, to_apply=less\n"
+def _sorted_over(aliases: str, beside: str = "q", made: str = "") -> str:
+    fused = f" p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n{made}"
+    fused += f" ROOT r = {_PAIR} sort(p, {beside}), dimensions={{0}}, to_apply=less\n"
     return _declared(fused, _PAIR, "c, d", aliases)
 
 
@@ -141,6 +141,15 @@ def _updated_and_declared(operand: int) -> str:
 def _over_a_part(aliases: str) -> str:
     fused = f" t = {_PAIR} parameter(0)\n p = f32[8] get-tuple-element(t), index=1\n"
     return _declared(f"{fused} ROOT r = f32[8] reverse(p), dimensions={{0}}\n", "f32[8]", "t", aliases)
+
+
+def _beside_a_tuple(parts: str) -> str:
+    """What an update in place writes comes of a part of a tuple. In a module without an order of execution nothing else
+    looks at the operands of a step that shares its buffer."""
+    fused = f" p = f32[8] parameter(0)\n w = {_PAIR} parameter(1)\n g = f32[8] get-tuple-element(w), index=1\n"
+    fused += " s = f32[4] slice(g), slice={[0:4]}\n k = s32[] constant(2)\n"
+    text = _declared(f"{fused} ROOT u = f32[8] dynamic-update-slice(p, s, k)\n", "f32[8]", "c, t", "{}: (0, {})")
+    return text.replace(", is_scheduled=true", "").replace("tuple(c, d)", f"tuple({parts})")
 
 
 def _laid(inside: str, result: str) -> str:
@@ -183,6 +192,12 @@ IN_PLACE: Final[dict[str, tuple[str, Literal["refuted", "unknown"], str]]] = {
         "unknown",
         _sorted_over("{0}: (0, {}), {1}: (1, {})"),
     ),
+    "a sort by what the fusion makes of what it sorts": (
+        _sorted_over("{0}: (0, {})", "i", " i = f32[8] reverse(p), dimensions={0}\n"),
+        "unknown",
+        _sorted_over("{0}: (0, {})"),
+    ),
+    "a part of a tuple lies where an update is made": (_beside_a_tuple("d, c"), "unknown", _beside_a_tuple("d, d")),
     "a declaration beside an update of another operand": (
         _updated_and_declared(1),
         "unknown",

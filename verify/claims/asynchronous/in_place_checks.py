@@ -244,17 +244,17 @@ def _moves_elements(operand: Shape, result: Shape) -> bool:
 
 
 def _in_one_buffer(context: Context, computation: Computation, i: Instruction, number: int) -> tuple[int, ...]:
-    """The operands that lie in the buffer of operand `number`, itself first."""
+    """The operands that lie, or of which a part lies, in the buffer of operand `number`, itself first."""
     others = [n for n in range(len(i.operands)) if n != number]
     if not others:
         return (number,)
     local = scene_of(context).locals.get(computation.name)
 
-    def buffer(n: int) -> object:
+    def buffers(n: int) -> set[object]:
         name = i.operands[n]
-        return name if local is None or (name, ()) not in local.version else local.buffer((name, ()))
+        return {name} if local is None else {name, *(local.buffer(spot) for spot in local.leaves(name))}
 
-    return (number, *(n for n in others if buffer(n) == buffer(number)))
+    return (number, *(n for n in others if not buffers(n).isdisjoint(buffers(number))))
 
 
 class _Fusion:
@@ -268,6 +268,10 @@ class _Fusion:
     def judge(self, written: Written, numbers: tuple[int, ...]) -> Judgement:
         """Nothing that lies in the buffer is read after it was written."""
         engines: set[str] = set()
+        parameters = (self._body.parameters[n] for n in numbers)
+        tuples = [p.name for p in parameters if isinstance(p.shape, TupleShape)]
+        if tuples:
+            return self._unknown(f"what it reads of the tuple {tuples[0]}, a part of which lies there, is not followed")
         if not self._laid_alike(written, numbers):
             return self._unknown(
                 "the fused computation lays its arrays out as the fusion does not, or nobody knows how"
@@ -299,7 +303,9 @@ class _Fusion:
         root, by_name = self._body.root, self._body.by_name
         others = (name for name in root.operands if name != written.result) if root.opcode == "tuple" else ()
         judged_so = [written.update, *(updating(by_name, name) for name in others)]
-        if root.opcode == "sort" and written.result != root.name:  # what is sorted lies there
+        # What is sorted lies there, and what it is sorted with is not made of it by the fusion.
+        in_its_place = root.opcode == "sort" and written.result != root.name
+        if in_its_place and all(parameter_behind(self._body, name) is not None for name in root.operands):
             judged_so.append(root)
         inside = not_by_steps(self._composer.module, self._given.call)
         return (i for i in inside if not any(i is j for j in judged_so))
