@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import permutations, product
+
 import pytest
 from red_pairs import parts_of
 
@@ -273,19 +276,48 @@ def test_bits_that_are_read_turns_later_are_owed(tier: Tier) -> None:
         assert decide(read_late("x", read), read_late("x", read, ROUNDED_OTHERWISE), tier).verdict == found
 
 
-def read_next(first: str, handed_on: str, turn: str = "d = f32[4] sine(a)", read: str = "bitcast-convert") -> Module:
+def read_next(
+    first: str,
+    handed_on: str,
+    turn: str = "d = f32[4] sine(a)",
+    read: str = "bitcast-convert",
+    order: Sequence[str] = "kaci",
+) -> Module:
     """What a state is made of has its bits read in the next turn."""
+    states = {
+        "k": ("s32[]", "zero", "j"),
+        "a": ("f32[4]", first, "d"),
+        "c": ("f32[4]", "y", "e0"),
+        "i": ("s32[4]", "none", "h"),
+    }
+    kinds, starts, after = (", ".join(states[name][part] for name in order) for part in range(3))
     return stated(
-        "s32[], f32[4], f32[4], s32[4]",
-        "k a c i",
-        f"zero, {first}, y, none",
+        kinds,
+        " ".join(order),
+        starts,
         f" one = s32[] constant(1)\n j = s32[] add(k, one)\n {turn}\n e0 = f32[4] {handed_on}\n g = s32[4] {read}(c)\n"
-        " h = s32[4] add(i, g)\n ROOT r = (s32[], f32[4], f32[4], s32[4]) tuple(j, d, e0, h)",
+        f" h = s32[4] add(i, g)\n ROOT r = ({kinds}) tuple({after})",
         " n = s32[] constant(9)\n ROOT o = pred[] compare(k, n), direction=LT",
-        3,
+        order.index("i"),
         " none = s32[4] broadcast(zero), dimensions={}\n s = f32[4] add(x, y)\n u = f32[4] subtract(s, y)\n"
         " q = f32[4] negate(x)\n v = f32[4] negate(q)\n",
     )
+
+
+def test_the_members_of_a_class_of_states_ascend() -> None:
+    """The first one's loop says whether they have values."""
+    for i, j in product(range(8), repeat=2):
+        both = (0, i), (1, j)
+        assert rules_loops.connected([both]) == dict.fromkeys(both, both)
+    three = (0, 3), (0, 7), (1, 5)
+    assert rules_loops.connected([((0, 7), (1, 5)), ((0, 3), (1, 5))]) == dict.fromkeys(three, three)
+
+
+@pytest.mark.parametrize("order", [*permutations("kaci")], ids="".join)
+def test_bits_of_what_a_state_is_made_of_are_owed_wherever_it_stands(order: Sequence[str]) -> None:
+    before = read_next("x", "copy(a)", order=order)
+    for first, found in (("u", Verdict.UNKNOWN), ("v", Verdict.PROVED)):
+        assert decide(before, read_next(first, "copy(a)", order=order), "rounding").verdict == found
 
 
 @pytest.mark.parametrize("handed_on", ["negate(a)", "add(a, c)", "copy(a)"])

@@ -99,6 +99,19 @@ _NEGATED: Final = [
 ]
 _BOTH: Final = f"%t = ({_LINE}, {_LINE}) sort(%p, %q), dimensions={{0}}, to_apply=%first"
 _PARTS: Final = [f"%{n} = {_LINE} get-tuple-element(%t), index={k}" for k, n in enumerate("gh")]
+_TURNED: Final = f"%t = {_LINE} reverse(%p), dimensions={{0}}"
+
+
+def _moved(begin: int) -> list[str]:
+    """Two elements from there on stand for the third and fourth as well, in an array of its own."""
+    return [
+        f"%s = f32[2]{{0}} slice(%p), slice={{[{begin}:{begin + 2}]}}",
+        "%two = s32[] constant(2)",
+        f"%d = {_LINE} dynamic-update-slice(%p, %s, %two)",
+        f"%c = {_LINE} copy(%d)",
+    ]
+
+
 _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
     "an update": (_NEGATED, "d", ("proved", "proved")),
     # The second is made whole in a loop of its own, which reads what the first one has written.
@@ -121,6 +134,13 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         "gh",
         ("unknown", "refuted"),
     ),
+    # What lies outside of the window is written over itself.
+    "an update, copied": (_moved(6), "c", ("unknown", "unknown")),
+    "an update by what it overwrites, copied": (_moved(3), "c", ("refuted", "refuted")),
+    "an update, negated": ([*_moved(6), f"%m = {_LINE} negate(%c)"], "m", ("refuted", "refuted")),
+    "a copy beside what is turned round": ([f"%c = {_LINE} copy(%p)", _TURNED], "ct", ("unknown", "unknown")),
+    "a number beside what is turned round": ([f"%c = {_LINE} negate(%p)", _TURNED], "ct", ("refuted", "refuted")),
+    "what is turned round beside a copy": ([f"%c = {_LINE} copy(%p)", _TURNED], "tc", ("refuted", "refuted")),
     "an update of all beside what is made whole": (
         [f"%d = {_LINE} dynamic-update-slice(%p, %q, %n)", f"%e = {_LINE} exponential(%p)"],
         "de",

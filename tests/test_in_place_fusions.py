@@ -450,6 +450,80 @@ def test_a_reshape_that_moves_elements_in_memory_makes_an_array_of_its_own() -> 
     assert _verdicts(_laid_out("1,0"))["hazard-in-place"][0] == "unknown"
 
 
+_THIRD: Final = _ROW.replace(
+    "[1,1,4] slice(p), slice={[0:1],[0:1],[0:4]}", "[4,1,1] slice(p), slice={[0:4],[0:1],[2:3]}"
+)
+_TILED: Final = _module(
+    " p = f32[8,128]{1,0:T(8,128)} parameter(0)\n b = f32[1024]{0:T(1024)} reshape(p)\n"
+    " s = f32[1,4]{1,0:T(8,128)} slice(p), slice={[0:1],[0:4]}\n r = f32[4]{0:T(1024)} reshape(s)\n"
+    " k = s32[] constant(2)\n ROOT u = f32[1024]{0:T(1024)} dynamic-update-slice(b, r, k)\n",
+    "c",
+    "f32[1024]{0:T(1024)}",
+    shape="f32[8,128]{1,0:T(8,128)}",
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _through_bitcast(_THIRD, "a", "reshape(p)").replace("f32[4,1,4] ", "f32[4,1,4]{0,1,2} "),
+        _through_bitcast(_THIRD, "a", "reshape(p)").replace("f32[4,4] ", "f32[4,4]{0,1} "),
+        _TILED,
+    ],
+)
+def test_a_reshape_of_which_it_is_not_known_that_it_moves_elements_may_make_no_array_of_its_own(text: str) -> None:
+    """One of two layouts is not written, or they have tiles."""
+    verdict, words = _verdicts(text)["hazard-in-place"]
+    assert verdict == "unknown"
+    assert "whether it works in place" in words
+
+
+_NESTED: Final = """HloModule m, is_scheduled=true
+inner {
+ p = f32[8] parameter(0)
+ q = f32[8] parameter(1)
+ s = f32[2] slice(q), slice={[6:8]}
+ k = s32[] constant(2)
+ ROOT u = f32[8] dynamic-update-slice(p, s, k)
+}
+fused {
+ p = f32[8] parameter(0)
+ ROOT n = f32[8] fusion(p, p), kind=kLoop, calls=inner
+}
+ENTRY e {
+ x = f32[8] parameter(0)
+ c = f32[8] copy(x)
+ ROOT f = f32[8] fusion(c), kind=kLoop, calls=fused
+}
+"""
+
+
+def _of_f(text: str) -> set[str]:
+    found = check_hlo(text, Options(jobs=1)).records()
+    return {str(r.verdict) for r in found if r.claim == "hazard-in-place" and r.instruction == "f"}
+
+
+def test_an_update_in_a_fusion_inside_is_neither_proved_nor_taken_for_an_array_that_is_made_anew() -> None:
+    """Where the update is made in place nothing is written outside of its window."""
+    assert _of_f(_NESTED) == {"unknown"}
+    assert "refuted" in _of_f(_NESTED.replace("[6:8]", "[3:5]"))
+    away = _NESTED.replace("(p, p)", "(p, d)").replace("ROOT n", "d = f32[8] parameter(1)\n ROOT n")
+    away = away.replace("ROOT f = f32[8] fusion(c)", "ROOT f = f32[8] fusion(c, x)")
+    assert _of_f(away) == {"proved", "unknown"}
+
+
+def test_what_is_declared_is_judged_before_anything_shares_a_buffer() -> None:
+    """Nothing says so where modules are not ordered yet, but the fusion itself."""
+    for made, found in (("reverse(p), dimensions={0}", "refuted"), ("negate(p)", "proved")):
+        text = _declared_over(made).replace(", is_scheduled=true", "")
+        assert _verdicts(text)["hazard-in-place"][0] == found
+
+
+def _declared_over(made: str) -> str:
+    body = f" p = f32[8] parameter(0)\n ROOT r = f32[8] {made}\n"
+    return _module(body, "c", rest=", output_to_operand_aliasing={{}: (0, {})}")
+
+
 def test_a_product_is_tried_at_small_numbers() -> None:
     assert _verdicts(_at("j", "i", "multiply(i, i)"))["hazard-in-place"][0] == "refuted"
     assert _verdicts(_at("j", "j", "multiply(i, i)"))["hazard-in-place"][0] == "proved"

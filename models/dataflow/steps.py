@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from hloproof.models.dataflow.value_flow import called
@@ -44,9 +44,17 @@ _IN_FUSIONS: Final = _BY_STEPS | {
 }
 """The same in fusions, whose code is made for them, element by element."""
 
+COMPUTED: Final = (
+    ELEMENTWISE - {"and", "bitcast-convert", "clamp", "convert", "copy", "map", "maximum", "minimum", "or", "select"}
+    | {"constant", "convolution", "dot", "get-dimension-size", "iota", "partition-id", "reduce", "reduce-window"}
+    | {"replica-id"}
+)
+"""What makes elements anew. What else there is may hand on the elements that it is given, as they are."""
 
 SIZES: Final = "when the size that is kept beside the elements is read and written is not modelled"
 """What is not known of steps that look at sizes, in words."""
+HANDED_ON: Final = "what is written there may be what lies there already"
+"""The same of steps that may write what they read."""
 
 
 def not_by_steps(module: Module, i: Instruction) -> Iterator[Instruction]:
@@ -83,4 +91,17 @@ def looks_at_sizes(module: Module, i: Instruction) -> bool:
             if j.opcode in ("get-dimension-size", "set-dimension-size"):
                 return True
             pending += j.attributes.computations()
+    return False
+
+
+def hands_on(body: Computation, names: Iterable[str]) -> bool:
+    """Elements of these arrays of a fused computation may be elements of parameters that nothing has computed with."""
+    pending, seen = list(names), set[str]()
+    while pending:
+        i = body.by_name[pending.pop()]
+        if i.opcode == "parameter":
+            return True
+        if i.name not in seen and i.opcode not in COMPUTED:
+            pending += i.operands
+        seen.add(i.name)
     return False

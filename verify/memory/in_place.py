@@ -12,7 +12,7 @@ from typing import Final
 from hloproof.claims.asynchronous.judgement import Judgement
 from hloproof.claims.asynchronous.start_values import Given, StartValues
 from hloproof.engines.door import HOW, How, Prove, prove_one
-from hloproof.logic.formula import FALSE, TRUE, Formula, conj, eq, le, within
+from hloproof.logic.formula import FALSE, TRUE, Formula, Not, conj, eq, le, within
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.logic.replay import careful
 from hloproof.memory.custom_calls import stated_of_custom_call
@@ -22,7 +22,7 @@ from hloproof.memory.plan import Plan, judged, laid_out_alike
 from hloproof.memory.runtime_values import fails_whatever_is_read
 from hloproof.models.dataflow.async_chain import declared_aliases, link_of
 from hloproof.models.dataflow.in_place import in_place_operand
-from hloproof.models.dataflow.steps import SIZES, looks_at_sizes
+from hloproof.models.dataflow.steps import HANDED_ON, SIZES, looks_at_sizes
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Const, Expr, Var, substitute
@@ -224,6 +224,17 @@ class _Pair:
         outcome = self._prove(stated.obligation)
         if outcome.verdict == "proved":
             return None, None
+        kept = [r for r in writing.handed_on if r.value == reading.value]
+        if outcome.verdict == "refuted" and kept:  # in another step, then, than one that writes what lies there already
+            if any(r.maps.unknown or r.maps.kind == "bound" for r in kept):
+                return None, f"{both}: {HANDED_ON}"
+            try:
+                stated = obligation_of(self._called_by(writing), writing, making, reading, m, a, b, kept)
+            except NotModelled as reason:
+                return None, f"{both}: {reason}"
+            outcome = self._prove(stated.obligation)
+            if outcome.verdict == "proved":
+                return None, f"{both}: {HANDED_ON}"
         if outcome.verdict != "refuted":
             self._undecided.append(outcome)
             return None, f"{both}: {outcome.reason}"
@@ -329,9 +340,17 @@ class _Stated:
 
 
 def obligation_of(
-    given: Given | None, writing: Making, making: Making, reading: KernelReading, m: IndexingMap, a: Slice, b: Slice
+    given: Given | None,
+    writing: Making,
+    making: Making,
+    reading: KernelReading,
+    m: IndexingMap,
+    a: Slice,
+    b: Slice,
+    kept: Iterable[KernelReading] = (),
 ) -> _Stated:
-    """For every step w that writes and every step d that reads: they are one step, or the bits lie apart. Raises
+    """For every step w that writes and every step d that reads: they are one step, or the bits lie apart. `kept` are
+    reads of the writer itself, of the same value: steps that read there what lies where they write are left out. Raises
     NotModelled."""
     variables: list[tuple[str, Interval | None]] = [(f"w{k}", Interval.of_size(n)) for k, n in enumerate(writing.steps)]
     plain = [(name, interval) for name, interval in m.intervals() if not name.startswith("rt")]
@@ -345,8 +364,6 @@ def obligation_of(
     steps: dict[str, Expr] = {f"d{k}": Var(f"w{k}") for k in range(len(writing.steps))}
     steps |= {f"rt{k}": values.read(r, steps) for k, r in enumerate(writing.runtime)}
     element = tuple(substitute(e, steps) for e in writing.element)
-    hypothesis += values.facts
-    variables += values.variables.items()
     low, bits = _first_bit(writing.written, element, a)
     other, width = _first_bit(reading.shape, index, b)
     if bits == width and (a.offset - b.offset) * 8 % bits == 0:
@@ -355,6 +372,15 @@ def obligation_of(
         hypothesis.append(eq(position, _position(reading.shape, index)))
     else:
         hypothesis += [le(low + Const(1), other + Const(width)), le(other + Const(1), low + Const(bits))]
+    for shape, own in [(r.shape, own) for r in kept for own in r.maps.maps]:
+        if own.ranges or own.replica is not None:
+            raise NotModelled(HANDED_ON)
+        known = steps | {f"rt{k}": values.read(v, steps) for k, v in enumerate(own.runtime)}
+        begin, size = _first_bit(shape, tuple(substitute(e, known) for e in own.results), b)
+        met = (within(substitute(c.expr, known), c.interval) for c in own.constraints)
+        hypothesis += [Not(conj(*met, eq(low, begin)))] if size == bits else []
+    hypothesis += values.facts
+    variables += values.variables.items()
     label = "no element is read after the write of another"
     obligation = Obligation(tuple(variables), _same_step(writing, making), conj(*hypothesis), label)
     return _Stated(obligation, element, index, values)

@@ -17,7 +17,7 @@ from hloproof.memory.plan import Plan, laid_out_alike
 from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import text_of
 from hloproof.models.dataflow.in_place import updating
-from hloproof.models.dataflow.steps import not_by_steps
+from hloproof.models.dataflow.steps import COMPUTED, hands_on, not_by_steps
 from hloproof.models.dataflow.value_flow import called
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr
@@ -70,6 +70,8 @@ class Making:
     """The value that the operation updates in place, whose other elements stay: not read by any step."""
     sort: str = ""
     """The sort that makes it: its results are made together, those of another sort are not."""
+    handed_on: tuple[KernelReading, ...] = ()
+    """Those of the readings whose elements may be written as they are."""
 
     @property
     def steps(self) -> tuple[int, ...]:
@@ -135,7 +137,9 @@ class Kernels:
                 yield Making(at, way, leaf, leaf, index, (), readings, c, into, i.name if way == "sort" else "")
                 continue
             sets = self._composer.plain(c, i, OUTPUT_TO_INPUT, _number(i, at))
-            yield Making(at, way, leaf, leaf, index, (), tuple(self._named(c, i, sets)), c)
+            plain = tuple(self._named(c, i, sets))
+            handed_on = () if i.opcode in COMPUTED else plain
+            yield Making(at, way, leaf, leaf, index, (), plain, c, handed_on=handed_on)
 
     def _is_over(self, i: Instruction, n: int, over: dict[tuple[int, ...], set[Key]], at: tuple[int, ...]) -> bool:
         """The result lies exactly over operand `n` and has its layout: what is not written stays an element of it."""
@@ -201,7 +205,9 @@ class Kernels:
             return self._fused_sort(c, i, body, at, leaf, made, inner, over)
         sets = followed_maps(self._composer, body, body.root, OUTPUT_TO_INPUT, _number(i, at))
         index = tuple(dim(k) for k in range(leaf.rank))
-        return Making(at, "each", leaf, leaf, index, (), tuple(self._named(c, i, sets)), body)
+        found = tuple(self._named(c, i, sets))
+        handed_on = found if hands_on(body, [made.name]) else ()
+        return Making(at, "each", leaf, leaf, index, (), found, body, handed_on=handed_on)
 
     def _parameter_value(self, i: Instruction, body: Computation, name: str) -> Key | None:
         """The caller's value behind a parameter of the fusion, through bitcasts."""
@@ -234,10 +240,14 @@ class Kernels:
         if len(found) != 1 or len(found[0].maps) != 1:
             raise NotModelled("an update whose window is not one box")
         m = found[0].maps[0]
-        readings = [r for n in range(1, len(update.operands)) for r in reads(n)]
+        written, starts = tuple(reads(1)), [r for n in range(2, len(update.operands)) for r in reads(n)]
         if body is None:
             replaced = self._plan.values.at((i.operands[0], ()))
-        return Making(at, "window", window, target, m.results, m.runtime, tuple(readings), inside, replaced)
+        handed_on = written if body is None or hands_on(body, [update.operands[1]]) else ()
+        readings = (*written, *starts)
+        return Making(
+            at, "window", window, target, m.results, m.runtime, readings, inside, replaced, handed_on=handed_on
+        )
 
     def _fused_scatter(
         self,

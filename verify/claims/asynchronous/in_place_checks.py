@@ -25,7 +25,7 @@ from hloproof.models.dataflow.accesses import InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.in_place import fused_in_place, is_update, parameter_behind, updating
-from hloproof.models.dataflow.steps import SIZES, looks_at_sizes, not_by_steps
+from hloproof.models.dataflow.steps import HANDED_ON, SIZES, hands_on, looks_at_sizes, not_by_steps
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.dataflow.versions import PASS_ON
 from hloproof.models.errors import NotModelled
@@ -286,7 +286,7 @@ class _Fusion:
                     if found.unknown:
                         return self._unknown(found.unknown)
                     for m in found.maps:
-                        problem = self._one(written, writer, reader, found, m, engines)
+                        problem = self._one(written, writer, reader, numbers, found, m, engines)
                         if problem is not None:
                             return _asked(problem, engines)
         except NotModelled as reason:
@@ -354,6 +354,7 @@ class _Fusion:
         written: Written,
         writer: FusedWriter,
         reader: FusedReader,
+        numbers: tuple[int, ...],
         found: OperandMaps,
         m: IndexingMap,
         engines: set[str],
@@ -367,9 +368,31 @@ class _Fusion:
         if outcome.verdict == "refuted":
             if self._holds_in_every_turn(stated, engines):
                 return None
+            kept = self._kept(written, numbers)
+            if kept:  # in another step, then, than one that writes what lies there already
+                stated = state(self._composer, self._body, self._given, writer, reader, found.operand, m, kept)
+                outcome = self._prove(stated.obligation)
+                engines |= set(outcome.engines)
+                if outcome.verdict == "proved":
+                    return self._unknown(HANDED_ON)
+        if outcome.verdict == "refuted":
             return self._refuted(written, reader, found, stated, outcome)
         internal = outcome.verdict == "internal"
         return judged(CLAIM, self._place, unknown=outcome.reason, internal=internal, final=outcome.final)
+
+    def _kept(self, written: Written, numbers: tuple[int, ...]) -> list[tuple[int, IndexingMap]]:
+        """What the steps that write read, each with its parameter, if they may hand it on as it is. Raises
+        NotModelled."""
+        module, update = self._composer.module, written.update
+        combiner = None if update is None else module.find(called(update, "to_apply"))
+        if combiner is not None and not hands_on(combiner, [combiner.root_name]):
+            return []
+        if not hands_on(self._body, written.values):
+            return []
+        found = [s for name in written.values for s in self._reads(name, numbers)]
+        if any(s.unknown or s.kind == "bound" for s in found):
+            raise NotModelled(HANDED_ON)
+        return [(s.operand, m) for s in found for m in s.maps]
 
     def _holds_in_every_turn(self, stated: Stated, engines: set[str]) -> bool:
         """What fails for some numbers holds for all that the counters of the loop around ever are."""

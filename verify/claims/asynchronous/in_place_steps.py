@@ -7,11 +7,13 @@ the same place, which have one index where both lie in one order.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hloproof.claims.asynchronous.start_values import Given, StartValues
-from hloproof.logic.formula import FALSE, Formula, conj, eq, within
+from hloproof.logic.formula import FALSE, Formula, Not, conj, eq, within
 from hloproof.logic.obligation import Obligation
+from hloproof.models.dataflow.steps import HANDED_ON
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr, Var, substitute
 from hloproof.models.expressions.interval import Interval
@@ -119,9 +121,11 @@ def state(
     reader: FusedReader,
     number: int,
     m: IndexingMap,
+    kept: Iterable[tuple[int, IndexingMap]] = (),
 ) -> Stated:
-    """For every step w that writes, and every step d of the reader: what they touch lies apart, or d is w. Raises
-    NotModelled."""
+    """For every step w that writes, and every step d of the reader: what they touch lies apart, or d is w. `kept` are
+    reads of the writer itself, each with its parameter: steps that read there what lies where they write are left out.
+    Raises NotModelled."""
     source = body.parameters[number].shape
     if not isinstance(source, ArrayShape):
         raise NotModelled("a fusion in place on something that is no array")
@@ -131,21 +135,36 @@ def state(
     variables += [(name, interval) for name, interval in m.intervals() if not name.startswith("rt")]
     values = StartValues(body, dict(variables), given)
     element, met = _element(composer, body, writer, values)
-    reads = {f"rt{k}": values.read(r) for k, r in enumerate(m.runtime)}
-    index = tuple(substitute(e, reads) for e in m.results)
-    met += [within(substitute(c.expr, reads), c.interval) for c in m.constraints]
-    check_one_memory(writer.target, source)
-    if element_bits(writer.target) != element_bits(source):
-        raise NotModelled("a bitcast between elements of other widths")
-    if writer.target.dimensions == source.dimensions and layout_of(writer.target) == layout_of(source):
-        met += [eq(a, b) for a, b in zip(element, index, strict=True)]
-    else:
-        met.append(eq(_position(writer.target, element), _position(source, index)))
+    index, read = _read(values, m, {})
+    met += read + _in_one_place(writer.target, element, source, index)
+    for n, own in kept:
+        shape = body.parameters[n].shape
+        if not isinstance(shape, ArrayShape) or own.ranges or own.replica is not None:
+            raise NotModelled(HANDED_ON)
+        at, read = _read(values, own, {f"d{k}": Var(f"w{k}") for k in range(len(own.dims))})
+        met.append(Not(conj(*read, *_in_one_place(writer.target, element, shape, at))))
     steps = _same_step(writer, reader, len(m.dims))
     every = (*variables, *values.variables.items())
     label = "no element is read after it was overwritten"
     obligation = Obligation(every, FALSE if steps is None else steps, conj(*values.facts, *met), label)
     return Stated(obligation, element, index, values, steps is not None)
+
+
+def _read(values: StartValues, m: IndexingMap, renamed: dict[str, Expr]) -> tuple[tuple[Expr, ...], list[Formula]]:
+    """The index that a step reads, and when it does."""
+    known = renamed | {f"rt{k}": values.read(r, renamed) for k, r in enumerate(m.runtime)}
+    met = [within(substitute(c.expr, known), c.interval) for c in m.constraints]
+    return tuple(substitute(e, known) for e in m.results), met
+
+
+def _in_one_place(a: ArrayShape, at: tuple[Expr, ...], b: ArrayShape, index: tuple[Expr, ...]) -> list[Formula]:
+    """These elements lie in the same place. Raises NotModelled."""
+    check_one_memory(a, b)
+    if element_bits(a) != element_bits(b):
+        raise NotModelled("a bitcast between elements of other widths")
+    if a.dimensions == b.dimensions and layout_of(a) == layout_of(b):
+        return [eq(x, y) for x, y in zip(at, index, strict=True)]
+    return [eq(_position(a, at), _position(b, index))]
 
 
 def _element(
@@ -158,10 +177,7 @@ def _element(
         return tuple(element), []
     if update.opcode == "scatter":
         m = _scattered(composer, body, update)
-        renamed: dict[str, Expr] = {f"d{k}": e for k, e in enumerate(element)}
-        renamed |= {f"rt{k}": values.read(r, renamed) for k, r in enumerate(m.runtime)}
-        met = [within(substitute(c.expr, renamed), c.interval) for c in m.constraints]
-        return tuple(substitute(e, renamed) for e in m.results), met
+        return _read(values, m, {f"d{k}": e for k, e in enumerate(element)})
     starts = update.operands[2:]
     if len(starts) != writer.target.rank or len(element) != writer.target.rank:
         raise NotModelled("the start indices are not scalars")
