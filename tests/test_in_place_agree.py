@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 from random import Random
-from typing import Final
+from typing import Final, Literal
 
 import pytest
 from memory_cases import judged, roomy_plan
 
+from hloproof.logic.obligation import Outcome
 from hloproof.memory.plan import Plan
 from hloproof.memory.replay import replay
 from hloproof.models.errors import NotModelled
@@ -23,6 +24,11 @@ _APPLIED: Final = """%sum (vx0: f32[], wx0: f32[]) -> f32[] {
   %vx0 = f32[] parameter(0)
   %wx0 = f32[] parameter(1)
   ROOT %sx0 = f32[] add(%vx0, %wx0)
+}
+
+%second (vx4: f32[], wx4: f32[]) -> f32[] {
+  %vx4 = f32[] parameter(0)
+  ROOT %wx4 = f32[] parameter(1)
 }
 
 %ge (vx1: f32[], wx1: f32[]) -> pred[] {
@@ -147,6 +153,123 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         ("unknown", "unknown"),
     ),
 }
+
+
+def _chosen(one: int, other: int) -> list[str]:
+    """Elements 4 and 5, negated, go to one place or another by the sign of a number."""
+    return [
+        f"%c1 = s32[] constant({one})",
+        f"%c2 = s32[] constant({other})",
+        "%lt = pred[] compare(%k, %n), direction=LT",
+        "%at = s32[] select(%lt, %c1, %c2)",
+        "%s = f32[2]{0} slice(%p), slice={[4:6]}",
+        "%e = f32[2]{0} negate(%s)",
+        f"%d = {_LINE} dynamic-update-slice(%p, %e, %at)",
+    ]
+
+
+_PRODUCT: Final = "multiply(%k, %o)"
+"""0, as %o is."""
+_NOTHING: Final = "remainder(%k, %k)"
+"""0, if nobody follows why."""
+
+
+def _put(at: str, of: str = "%p") -> list[str]:
+    """The first three elements, negated, go to a place."""
+    return [
+        "%o = s32[] subtract(%k, %k)",
+        f"%at = s32[] {at}",
+        f"%s = f32[3]{{0}} slice({of}), slice={{[0:3]}}",
+        "%e = f32[3]{0} negate(%s)",
+        f"%d = {_LINE} dynamic-update-slice(%p, %e, %at)",
+    ]
+
+
+def _scattered_over(function: str) -> list[str]:
+    """All elements are scattered into an array of the fusion's own, which is turned round."""
+    scatter = f"%d = {_LINE} scatter(%p, %i, %q), {_INTO}".replace("%sum", function)
+    return [_PLACES, scatter, f"%t = {_LINE} reverse(%d), dimensions={{0}}"]
+
+
+def _gathered(at: str) -> list[str]:
+    """Elements are gathered by numbers that nobody follows, which are 0, 1, 2, ...; some go to a place that is 0."""
+    taken = "offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"
+    size = 3 if at else 8
+    lines = [
+        f"%i = s32[{size},1]{{1,0}} iota(), iota_dimension=0",
+        "%c8 = s32[] constant(8)",
+        f"%b8 = s32[{size},1]{{1,0}} broadcast(%c8), dimensions={{}}",
+        f"%i8 = s32[{size},1]{{1,0}} remainder(%i, %b8)",
+        f"%g = f32[{size}]{{0}} gather(%p, %i8), {taken}",
+    ]
+    return [*lines, f"%at = s32[] {at}", f"%d = {_LINE} dynamic-update-slice(%p, %g, %at)"] if at else lines
+
+
+_COMPUTED: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
+    "to one of two places": (_chosen(2, 6), "d", ("proved", "proved")),
+    "to one of two places that meets what is read": (_chosen(2, 5), "d", ("refuted", "refuted")),
+    "to a product": (_put(_PRODUCT), "d", ("unknown", "unknown")),
+    "to a product, from elsewhere": (_put(_PRODUCT, "%q"), "d", ("proved", "proved")),
+    "to what nobody follows": (_put(_NOTHING), "d", ("unknown", "unknown")),
+    "of places that nobody follows": (_gathered(""), "g", ("unknown", "unknown")),
+    "of places to a place that nobody follows": (_gathered(_NOTHING), "d", ("unknown", "unknown")),
+    # Nothing of what lies there is left to be read.
+    "what overwrites all of it": (_scattered_over("%second"), "t", ("unknown", "unknown")),
+}
+
+
+@pytest.mark.parametrize("what", _COMPUTED)
+def test_what_depends_on_numbers_at_run_time_in_a_fusion_and_in_a_plan(what: str) -> None:
+    lines, names, expected = _COMPUTED[what]
+    module = _module(lines, [(n, _LINE) for n in names], (_LINE, _LINE), "%x, %w, %j")
+    assert _verdicts(module, False) == expected
+
+
+def test_what_the_program_computes_is_not_any_number() -> None:
+    moved = _module(_put("copy(%k)"), [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j")
+    assert _verdicts(moved, False) == ("refuted", "refuted")
+    given = " %j = s32[] parameter(2)\n"
+    assert given in moved
+    nothing = moved.replace(given, " %j0 = s32[] parameter(2)\n %j = s32[] remainder(%j0, %j0)\n")
+    assert _verdicts(nothing, False) == ("unknown", "unknown")
+
+
+def test_both_halves_of_an_element_are_read_before_it_is_written() -> None:
+    halves = "u16[8,2]{1,0}"
+    joined = _module([f"%d = {_LINE} bitcast-convert(%p)"], [("d", _LINE)], (halves, _LINE), "%x, %w, %j")
+    assert _verdicts(joined, False) == ("unknown", "proved")
+    apart = _module([f"%d = {halves} bitcast-convert(%p)"], [("d", halves)], (_LINE, _LINE), "%x, %w, %j")
+    assert _verdicts(apart, False) == ("unknown", "refuted")
+
+
+def test_arrays_that_are_split_over_memories_lie_in_places_of_which_nothing_is_known() -> None:
+    split = "f32[8]{0:SC(0:4)}"
+    for made, found in (("negate(%p)", "proved"), ("reverse(%p), dimensions={0}", "unknown")):
+        module = _module([f"%d = {split} {made}"], [("d", split)], (split, split), "%x, %w, %j")
+        assert _verdicts(module, False)[1] == found
+
+
+@pytest.mark.parametrize("what", ["an update", "negated, twice"])
+def test_what_is_assumed_of_the_code_is_told(what: str) -> None:
+    lines, names, _ = _BY_HAND[what]
+    module = _module(lines, [(n, _LINE) for n in names], (_LINE, _LINE), "%x, %w, %j").replace("ALIAS", "")
+    pair = ("y{0}" if len(names) > 1 else "y", "x")
+    found = [r.found for r in judged(module, roomy_plan(module, (pair,))) if r.claim == "plan-in-place"]
+    assert [len(f.assumptions) for f in found] == [1]
+    assert "steps run in any order" in found[0].assumptions[0]
+
+
+@pytest.mark.parametrize("verdict", ["unknown", "internal"])
+def test_what_an_engine_leaves_open_is_left_open(
+    verdict: Literal["unknown", "internal"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines, _, _ = _BY_HAND["an update"]
+    module = _module(lines, [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j").replace("ALIAS", "")
+    gives_up = Outcome(verdict, reason="no time", final=False)
+    monkeypatch.setattr("hloproof.memory.in_place.prove_one", lambda *_, **__: gives_up)
+    found = [r for r in judged(module, roomy_plan(module, (("y", "x"),))) if r.claim == "plan-in-place"]
+    assert [str(r.verdict) for r in found] == [verdict]
+    assert not found[0].found.final
 
 
 @pytest.mark.parametrize("what", _BY_HAND)

@@ -523,6 +523,15 @@ def test_what_is_declared_is_judged_before_anything_shares_a_buffer() -> None:
         assert _verdicts(text)["hazard-in-place"][0] == found
 
 
+def test_what_no_compiler_decided_yet_is_no_error() -> None:
+    """Before copies are inserted a fusion that cannot work in place does not."""
+    opaque = ' o = f32[8] custom-call(x), custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}\n ROOT f ='
+    text = _twice(2).replace(" ROOT f =", opaque)
+    assert _verdicts(text)["hazard-in-place"][0] == "refuted"
+    verdict, words = _verdicts(text.replace(", is_scheduled=true", ""))["hazard-in-place"]
+    assert (verdict, words.partition(":")[0]) == ("proved", "needs-copy")
+
+
 def _declared_over(made: str) -> str:
     body = f" p = f32[8] parameter(0)\n ROOT r = f32[8] {made}\n"
     return _module(body, "c", rest=", output_to_operand_aliasing={{}: (0, {})}")
