@@ -144,6 +144,21 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
     "an update, copied": (_moved(6), "c", ("unknown", "unknown")),
     "an update by what it overwrites, copied": (_moved(3), "c", ("refuted", "refuted")),
     "an update, negated": ([*_moved(6), f"%m = {_LINE} negate(%c)"], "m", ("refuted", "refuted")),
+    # What is added up is made anew, but nobody says which elements are.
+    "an update by sums, copied": (
+        [
+            "%h = f32[2,4]{1,0} reshape(%p)",
+            "%s = f32[2]{0} reduce(%h, %z), dimensions={1}, to_apply=%sum",
+            *_moved(6)[1:],
+        ],
+        "c",
+        ("unknown", "unknown"),
+    ),
+    "what nobody knows beside what is turned round": (
+        [f'%d = {_LINE} custom-call(%p), custom_call_target="w"', f"%c = {_LINE} copy(%d)", _TURNED],
+        "ct",
+        ("unknown", "unknown"),
+    ),
     "a copy beside what is turned round": ([f"%c = {_LINE} copy(%p)", _TURNED], "ct", ("unknown", "unknown")),
     "a number beside what is turned round": ([f"%c = {_LINE} negate(%p)", _TURNED], "ct", ("refuted", "refuted")),
     "what is turned round beside a copy": ([f"%c = {_LINE} copy(%p)", _TURNED], "tc", ("refuted", "refuted")),
