@@ -159,6 +159,11 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         "ct",
         ("unknown", "unknown"),
     ),
+    "a bitcast of what is split over memories": (
+        ["%s = f32[8]{0:SC(0:4)} negate(%p)", f"%b8 = {_LINE} bitcast(%s)", f"%c = {_LINE} negate(%b8)"],
+        "c",
+        ("unknown", "unknown"),
+    ),
     "a copy beside what is turned round": ([f"%c = {_LINE} copy(%p)", _TURNED], "ct", ("unknown", "unknown")),
     "a number beside what is turned round": ([f"%c = {_LINE} negate(%p)", _TURNED], "ct", ("refuted", "refuted")),
     "what is turned round beside a copy": ([f"%c = {_LINE} copy(%p)", _TURNED], "tc", ("refuted", "refuted")),
