@@ -106,6 +106,8 @@ _NEGATED: Final = [
 _BOTH: Final = f"%t = ({_LINE}, {_LINE}) sort(%p, %q), dimensions={{0}}, to_apply=%first"
 _PARTS: Final = [f"%{n} = {_LINE} get-tuple-element(%t), index={k}" for k, n in enumerate("gh")]
 _TURNED: Final = f"%t = {_LINE} reverse(%p), dimensions={{0}}"
+_HALVES: Final = ["%s = f32[4]{0} slice(%p), slice={[0:4]}", f"%e = {_LINE} concatenate(%s, %s), dimensions={{0}}"]
+_INTO_BOTH: Final = f"%d = {_LINE} scatter(%p, %i, %e), {_INTO}".replace("%sum", "%second")
 
 
 def _moved(begin: int) -> list[str]:
@@ -144,6 +146,22 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
     "an update, copied": (_moved(6), "c", ("unknown", "unknown")),
     "an update by what it overwrites, copied": (_moved(3), "c", ("refuted", "refuted")),
     "an update, negated": ([*_moved(6), f"%m = {_LINE} negate(%c)"], "m", ("refuted", "refuted")),
+    "the first half for both": (
+        [*_HALVES, f"%d = {_LINE} dynamic-update-slice(%p, %e, %n)"],
+        "d",
+        ("unknown", "unknown"),
+    ),
+    "the first half, negated, for both": (
+        [*_HALVES, f"%m = {_LINE} negate(%e)", f"%d = {_LINE} dynamic-update-slice(%p, %m, %n)"],
+        "d",
+        ("refuted", "refuted"),
+    ),
+    "the first half scattered over both": ([*_HALVES, _PLACES, _INTO_BOTH], "d", ("unknown", "unknown")),
+    "the first half added to both": (
+        [*_HALVES, _PLACES, _INTO_BOTH.replace("%second", "%sum")],
+        "d",
+        ("refuted", "unknown"),
+    ),
     # What is added up is made anew, but nobody says which elements are.
     "an update by sums, copied": (
         [
@@ -334,9 +352,13 @@ def test_what_an_engine_leaves_open_is_left_open(
     module = _module(lines, [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j").replace("ALIAS", "")
     gives_up = Outcome(verdict, reason="no time", final=False)
     monkeypatch.setattr("hloproof.memory.in_place.prove_one", lambda *_, **__: gives_up)
-    found = [r for r in judged(module, roomy_plan(module, (("y", "x"),))) if r.claim == "plan-in-place"]
-    assert [str(r.verdict) for r in found] == [verdict]
-    assert not found[0].found.final
+    monkeypatch.setattr("hloproof.claims.asynchronous.in_place_checks.prove_one", lambda *_, **__: gives_up)
+    plan = judged(module, roomy_plan(module, (("y", "x"),)))
+    hazards = check_hlo(module, Options(jobs=1)).records()
+    for claim, records in (("plan-in-place", plan), ("hazard-in-place", hazards)):
+        found = [r for r in records if r.claim == claim]
+        assert [str(r.verdict) for r in found] == [verdict]
+        assert not found[0].found.final
 
 
 @pytest.mark.parametrize("what", _BY_HAND)

@@ -78,6 +78,13 @@ def _beside(value: str, other: str) -> str:
     return _declared(fused, _PAIR, "c", "{0}: (0, {})")
 
 
+def _tuple_beside(made: str) -> str:
+    """The second result is made in the buffer of its operand; the first are a number for each place, and another."""
+    fused = f" p = f32[8] parameter(0)\n i = f32[8] iota(), iota_dimension=0\n m = f32[8] {made}\n"
+    fused += f" t = {_PAIR} tuple(i, m)\n n = f32[8] negate(p)\n"
+    return _declared(f"{fused} ROOT o = ({_PAIR}, f32[8]) tuple(t, n)\n", f"({_PAIR}, f32[8])", "c", "{1}: (0, {})")
+
+
 def _update_beside(read: str) -> str:
     """Beside a result in place an array of the fusion's own is updated, from the elements at the same places."""
     other = f" w = f32[8] iota(), iota_dimension=0\n s = f32[2] slice({read}), slice={{[2:4]}}\n"
@@ -196,6 +203,11 @@ IN_PLACE: Final[dict[str, tuple[str, Literal["refuted", "unknown"], str]]] = {
         _sorted_over("{0}: (0, {})", "i", " i = f32[8] reverse(p), dimensions={0}\n"),
         "unknown",
         _sorted_over("{0}: (0, {})"),
+    ),
+    "a tuple of results beside": (
+        _tuple_beside("reverse(p), dimensions={0}"),
+        "unknown",
+        _beside("negate(p)", " v = f32[8] add(p, p)\n"),
     ),
     "a part of a tuple lies where an update is made": (_beside_a_tuple("d, c"), "unknown", _beside_a_tuple("d, d")),
     "a declaration beside an update of another operand": (
