@@ -623,6 +623,16 @@ def test_a_start_that_a_loop_counts(turns: int, read: str, step: str, first: str
     assert _verdicts(text)["hazard-in-place"][0] == verdict
 
 
+def test_a_start_that_a_counter_and_what_nobody_follows_make() -> None:
+    """What is added is 0, so that the only turn writes what it reads over itself."""
+    text = _COUNTED.replace("  f = f32[8]", "  o = s32[] remainder(one, one)\n  h = s32[] add(k, o)\n  f = f32[8]")
+    text = text.replace("dynamic-update-slice(p, s,", "dynamic-update-slice(p, m,")
+    text = text.replace("  ROOT u = f32[8]", "  m = f32[4] negate(s)\n  ROOT u = f32[8]")
+    text = text.replace("TURNS", "1").replace("STEP", "one").replace("FIRST", "zero")
+    assert _verdicts(text.replace("READ", "h"))["hazard-in-place"][0] == "unknown"
+    assert _verdicts(text.replace("READ", "k"))["hazard-in-place"][0] == "proved"
+
+
 def test_a_start_that_a_loop_carries_and_nobody_knows() -> None:
     """The turns are known, and not what another part of the state holds."""
     text = _COUNTED.replace("(s32[], f32[8])", "(s32[], f32[8], s32[])").replace("tuple(j, f)", "tuple(j, f, o)")
