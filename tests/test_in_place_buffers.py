@@ -168,6 +168,14 @@ def _laid(inside: str, result: str) -> str:
     )
 
 
+def _second_name(outside: str) -> str:
+    """The first four elements, negated, go to where they are; the fusion reads them by a second name, by columns."""
+    fused = " p = f32[8] parameter(0)\n q = f32[2,4]{0,1} parameter(1)\n z = s32[] constant(0)\n"
+    fused += " s = f32[2,2]{0,1} slice(q), slice={[0:2],[0:2]}\n b = f32[4] bitcast(s)\n n = f32[4] negate(b)\n"
+    text = _declared(f"{fused} ROOT u = f32[8] dynamic-update-slice(p, n, z)\n", "f32[8]", "c, w", "{}: (0, {})")
+    return text.replace(" ROOT f =", f" w = f32[2,4]{outside} bitcast(c)\n ROOT f =")
+
+
 IN_PLACE: Final[dict[str, tuple[str, Literal["refuted", "unknown"], str]]] = {
     "one result at two places": (
         _one_result_twice("reverse(q), dimensions={0}"),
@@ -224,6 +232,11 @@ IN_PLACE: Final[dict[str, tuple[str, Literal["refuted", "unknown"], str]]] = {
         _laid("{0,1}", "{1,0}"),
         "unknown",
         _laid("{0,1}", "{0,1}"),
+    ),
+    "another name of it that the fused computation lays out in another way": (
+        _second_name("{1,0}"),
+        "unknown",
+        _second_name("{0,1}"),
     ),
     "an operand that the fused computation lays out in another way": (
         _laid("", "{1,0}"),
