@@ -374,3 +374,33 @@ def test_states_that_are_paired_are_told_apart_by_samples() -> None:
     assert named((0, 1)) == named((1, 2)) == named((0, 1), (0, 2))
     assert named((0, 1), (1, 1)) != named((0, 2), (1, 2)) != named((0, 1))
     assert named((0, 1), (1, 1)) == named((0, 1), (1, 1), begins=(x, x))
+
+
+def three(starts: str, turn: str, result: int) -> Module:
+    """A counter and two arrays a and b, which become d and e."""
+    return stated(
+        "s32[], f32[4], f32[4]",
+        "k a b",
+        f"zero, {starts}",
+        f" one = s32[] constant(1)\n j = s32[] add(k, one)\n {turn}\n ROOT r = (s32[], f32[4], f32[4]) tuple(j, d, e)",
+        " n = s32[] constant(3)\n ROOT o = pred[] compare(k, n), direction=LT",
+        result,
+    )
+
+
+def test_the_results_are_paired_in_their_order() -> None:
+    """State 2 of the left loop is state 1 of the right one, and nothing else."""
+    left, right = "d = f32[4] add(a, b)\n e = f32[4] cosine(b)", "d = f32[4] cosine(a)\n e = f32[4] add(a, b)"
+    certificate = Certificate("exact", [["loop", [[2, 1], [0, 0]]]])
+    for one, other, found in ((2, 1, Verdict.PROVED), (1, 2, Verdict.UNKNOWN)):
+        assert recheck(three("x, y", left, one), three("y, y", right, other), certificate).verdict == found
+
+
+def test_a_state_is_owed_where_its_own_loop_has_it() -> None:
+    """The left loop needs no second state, and what the right one has there is what the left one gives."""
+    before = three("y, x", "d = f32[4] cosine(a)\n e = f32[4] sine(b)", 2)
+    after = three("x, y", "d = f32[4] sine(b)\n e = f32[4] add(a, b)", 2)
+    assert decide(before, after, "exact").verdict == Verdict.UNKNOWN
+    assert (
+        decide(before, three("y, x", "d = f32[4] sine(a)\n e = f32[4] sine(b)", 2), "exact").verdict == Verdict.PROVED
+    )
