@@ -522,9 +522,9 @@ def test_a_sum_that_one_end_of_its_bounds_leaves() -> None:
         assert index(*(line.replace("N", number) for line in lines), *one, kind="u16[]") is found
 
 
-def turning(start: str, turn: str, seen: str) -> str:
+def turning(start: str, turn: str, seen: str, kind: str = "u8") -> str:
     """What a loop reads at one of its states, three times."""
-    state = "(s32[], u8[], f32[300], f32[3])"
+    state = f"(s32[], {kind}[], f32[300], f32[3])"
     parts = parts_of(state, "kaxw")
     return entry(
         "x = f32[300] parameter(0)",
@@ -537,8 +537,8 @@ def turning(start: str, turn: str, seen: str) -> str:
         f"l = {state} while(t), condition=three, body=turn",
         "ROOT r = f32[3] get-tuple-element(l), index=3",
         before=f"three {{\n{parts} n = s32[] constant(3)\n ROOT o = pred[] compare(k, n), direction=LT\n}}\n"
-        f"turn {{\n{parts} o = s32[] constant(1)\n j = s32[] add(k, o)\n {turn}\n i = {seen}[] convert(a)\n"
-        f" s = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={{3}}\n v = f32[3] add(s, w)\n"
+        f"turn {{\n{parts} o = s32[] constant(1)\n j = s32[] add(k, o)\n {turn}\n b = u8[] convert(a)\n"
+        f" i = {seen}[] convert(b)\n s = f32[3] dynamic-slice(x, i), dynamic_slice_sizes={{3}}\n v = f32[3] add(s, w)\n"
         f" ROOT r = {state} tuple(j, h, x, v)\n}}\n",
     )
 
@@ -560,6 +560,18 @@ def test_a_state_of_a_loop_may_be_what_it_begins_with(turn: str, number: int) ->
 def test_what_a_state_begins_with_may_be_computed(number: int) -> None:
     start, turn = f"g = u8[] constant({number})\n  c = u8[] add(g, g)", "h = u8[] convert(a)"
     (unproved if number == 100 else proved)(turning(start, turn, "u8"), turning(start, turn, "s64"), "exact")
+
+
+@pytest.mark.parametrize("number", [100, 50])
+def test_what_a_state_of_floats_begins_with_may_be_computed(number: int) -> None:
+    """What floats come to is not followed."""
+    turn = "u = f32[] constant(0)\n h = f32[] maximum(a, u)"
+    for start, is_known in (
+        (f"c = f32[] constant({number})", True),
+        (f"g = f32[] constant({number})\n  c = f32[] add(g, g)", False),
+    ):
+        pair = turning(start, turn, "u8", "f32"), turning(start, turn, "s64", "f32")
+        (proved if is_known else unproved)(*pair, "exact")
 
 
 @pytest.mark.parametrize("number", [200, 100])

@@ -404,3 +404,148 @@ def test_a_state_is_owed_where_its_own_loop_has_it() -> None:
     assert (
         decide(before, three("y, x", "d = f32[4] sine(a)\n e = f32[4] sine(b)", 2), "exact").verdict == Verdict.PROVED
     )
+
+
+IGNORED = {
+    "a factor of nothing": "o = s32[4] subtract(i, i)\n u = s32[4] multiply(w, o)\n q = s32[4] add(i, u)",
+    "a choice that is never taken": "q = s32[4] select(never, w, i)",
+    "what lies behind": "c = s32[8] concatenate(i, w), dimensions={0}\n q = s32[4] slice(c), slice={[0:4]}",
+    "its own difference": "u = s32[4] subtract(w, w)\n q = s32[4] add(i, u)",
+}
+
+
+def ignored(lines: str, ends: str) -> Module:
+    """Of a loop whose condition is this one nothing is used that matters."""
+    state = "(s32[], s32[4])"
+    given = parts_of(state, ["k", "a"])
+    return parse_module(
+        f"HloModule m\nends {{\n{given}{ends}\n}}\n"
+        f"turn {{\n{given} one = s32[] constant(1)\n j = s32[] add(k, one)\n d = s32[4] add(a, a)\n"
+        f" ROOT r = {state} tuple(j, d)\n}}\nENTRY e {{\n i = s32[4] parameter(0)\n zero = s32[] constant(0)\n"
+        f" never = pred[] constant(false)\n t = {state} tuple(zero, i)\n"
+        f" l = {state} while(t), condition=ends, body=turn\n w = s32[4] get-tuple-element(l), index=1\n {lines}\n"
+        f" ROOT r = s32[4] copy(q)\n}}\n"
+    )
+
+
+@pytest.mark.parametrize("what", IGNORED)
+def test_that_a_loop_ends_of_which_nothing_matters_is_said(what: str) -> None:
+    plain = parse_module("HloModule m\nENTRY e {\n i = s32[4] parameter(0)\n ROOT r = s32[4] copy(i)\n}\n")
+    nine = " n = s32[] constant(9)\n ROOT o = pred[] compare(k, n), direction="
+    for ends, told in ((" ROOT o = pred[] constant(true)", True), (nine + "NE", False), (nine + "LT", False)):
+        found = decide(plain, ignored(IGNORED[what], ends), "exact")
+        assert found.verdict == Verdict.PROVED
+        assert ("assumed: a loop ends" in dict(found.axioms)) is told
+        assert found.certificate is not None
+        assert recheck(plain, ignored(IGNORED[what], ends), found.certificate).axioms == found.axioms
+
+
+def in_turns(total: str, ends: str = "compare(k, n), direction=LT") -> Module:
+    """A loop in a loop, each with as many turns as is given."""
+    state = "(s32[], s32[], f32[4])"
+    given = parts_of(state, ["k", "n", "a"])
+    more = " one = s32[] constant(1)\n j = s32[] add(k, one)\n zero = s32[] constant(0)\n"
+    return parse_module(
+        f"HloModule m\nends {{\n{given} ROOT o = pred[] {ends}\n}}\n"
+        f"turn {{\n{given}{more} b = f32[4] sine(a)\n d = f32[4] add({total})\n ROOT r = {state} tuple(j, n, d)\n}}\n"
+        f"around {{\n{given}{more} v = {state} tuple(zero, n, a)\n l = {state} while(v), condition=ends, body=turn\n"
+        f" d = f32[4] get-tuple-element(l), index=2\n ROOT r = {state} tuple(j, n, d)\n}}\n"
+        f"ENTRY e {{\n n = s32[] parameter(0)\n x = f32[4] parameter(1)\n zero = s32[] constant(0)\n"
+        f" v = {state} tuple(zero, n, x)\n l = {state} while(v), condition=ends, body=around\n"
+        f" ROOT r = f32[4] get-tuple-element(l), index=2\n}}\n"
+    )
+
+
+OTHERWISE = "compare(n, k), direction=GT"
+
+
+@pytest.mark.parametrize(("total", "otherwise"), [("b, a", False), ("a, b", True), ("b, a", True)])
+def test_of_loops_that_are_compared_nothing_is_taken_for_granted(total: str, otherwise: bool) -> None:
+    after = in_turns(total, OTHERWISE) if otherwise else in_turns(total)
+    found = decide(in_turns("a, b"), after, "exact")
+    assert found.verdict == Verdict.PROVED
+    assert "assumed: a loop ends" not in dict(found.axioms)
+
+
+@pytest.mark.parametrize("turns", [0, 1])
+def test_a_state_that_nobody_needs_stands_before_those_that_are_needed(turns: int) -> None:
+    """What a loop gives that ends at once, or after one turn."""
+    loop = stated(
+        "f32[4], f32[4], f32[4], s32[]",
+        "z a b k",
+        "y, x, y, zero",
+        " one = s32[] constant(1)\n j = s32[] add(k, one)\n d = f32[4] add(a, b)\n e = f32[4] cosine(b)\n"
+        " g = f32[4] cosine(z)\n ROOT r = (f32[4], f32[4], f32[4], s32[]) tuple(g, d, e, j)",
+        f" n = s32[] constant({turns})\n ROOT o = pred[] compare(k, n), direction=LT",
+        1,
+    )
+    given = "HloModule m\nENTRY e {\n x = f32[4] parameter(0)\n y = f32[4] parameter(1)\n ROOT r = f32[4] "
+    right, wrong = ("copy(x)", "copy(y)") if turns == 0 else ("add(x, y)", "add(y, y)")
+    assert decide(loop, parse_module(f"{given}{right}\n}}\n"), "exact").verdict == Verdict.PROVED
+    assert decide(loop, parse_module(f"{given}{wrong}\n}}\n"), "exact").verdict == Verdict.UNKNOWN
+
+
+def test_two_results_of_one_loop_are_two_though_all_states_are_paired() -> None:
+    turn = " w = f32[4] add(a, b)\n d = f32[4] cosine(w)\n e = f32[4] sine(w)"
+    paired = [["loop", [[0, 0], [1, 1], [2, 2]]]]
+    for other, steps, found in ((1, [], Verdict.PROVED), (2, paired, Verdict.UNKNOWN)):
+        certificate = Certificate("exact", steps)
+        assert recheck(three("x, x", turn, 1), three("x, x", turn, other), certificate).verdict == found
+
+
+def lost(function: str, total: str) -> Module:
+    """A state q is made of another one, p, and that one of itself."""
+    kinds = "s32[], f32[4], f32[4], f32[4]"
+    return stated(
+        kinds,
+        "k a q p",
+        "zero, x, y, y",
+        f" one = s32[] constant(1)\n j = s32[] add(k, one)\n e = f32[4] sine(a)\n h = f32[4] sine(p)\n"
+        f" v = f32[4] {function}(p)\n u = f32[4] subtract(q, q)\n d = f32[4] {total}\n"
+        f" ROOT r = ({kinds}) tuple(j, d, h, v)",
+        " n = s32[] constant(3)\n ROOT o = pred[] compare(k, n), direction=LT",
+        1,
+    )
+
+
+def test_a_value_may_be_lost_by_way_of_another_state() -> None:
+    """Nothing has 2 for its sine."""
+    for function, found in (("asin", Verdict.UNKNOWN), ("sine", Verdict.PROVED)):
+        assert decide(lost(function, "copy(e)"), lost(function, "add(e, u)"), "real").verdict == found
+
+
+def counted_in_three(product: str) -> Module:
+    """Three loops, one in another, with counters k, m and o; in the innermost a product of two of them is added."""
+    states = ["(s32[], s32[], s32[], f32[4])", "(s32[], s32[], f32[4])", "(s32[], f32[4])"]
+    names = ["k m o a", "m o a", "o a"]
+    makes = [
+        f" q = s32[] multiply({product})\n f = f32[] convert(q)\n g = f32[4] broadcast(f), dimensions={{}}\n"
+        " d = f32[4] add(a, g)\n"
+    ]
+    for n in (1, 2):
+        makes.append(
+            f" v = {states[n - 1]} tuple(zero, {', '.join(names[n].split())})\n"
+            f" l = {states[n - 1]} while(v), condition=ends{n - 1}, body=turn{n - 1}\n"
+            f" d = f32[4] get-tuple-element(l), index={len(names[n].split())}\n"
+        )
+    text = "HloModule m\n"
+    for n in range(3):
+        given, counter, *more = parts_of(states[n], names[n].split()), *names[n].split()
+        handed = "".join(f"{name}, " for name in more[:-1])
+        text += (
+            f"ends{n} {{\n{given} n = s32[] constant({5 - n})\n"
+            f" ROOT p = pred[] compare({counter}, n), direction=LT\n}}\n"
+            f"turn{n} {{\n{given} one = s32[] constant(1)\n zero = s32[] constant(0)\n j = s32[] add({counter}, one)\n"
+            f"{makes[n]} ROOT r = {states[n]} tuple(j, {handed}d)\n}}\n"
+        )
+    return parse_module(
+        f"{text}ENTRY e {{\n x = f32[4] parameter(0)\n zero = s32[] constant(0)\n v = {states[2]} tuple(zero, x)\n"
+        f" l = {states[2]} while(v), condition=ends2, body=turn2\n ROOT r = f32[4] get-tuple-element(l), index=1\n}}\n"
+    )
+
+
+def test_counters_of_three_loops_are_three() -> None:
+    before = counted_in_three("k, o")
+    assert decide(before, counted_in_three("o, k"), "exact").verdict == Verdict.PROVED
+    for other in ("m, o", "k, m"):
+        assert decide(before, counted_in_three(other), "exact").verdict == Verdict.UNKNOWN

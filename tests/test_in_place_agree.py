@@ -31,6 +31,12 @@ _APPLIED: Final = """%sum (vx0: f32[], wx0: f32[]) -> f32[] {
   ROOT %wx4 = f32[] parameter(1)
 }
 
+%larger (vx5: f32[], wx5: f32[]) -> f32[] {
+  %vx5 = f32[] parameter(0)
+  %wx5 = f32[] parameter(1)
+  ROOT %ox5 = f32[] maximum(%vx5, %wx5)
+}
+
 %ge (vx1: f32[], wx1: f32[]) -> pred[] {
   %vx1 = f32[] parameter(0)
   %wx1 = f32[] parameter(1)
@@ -110,6 +116,9 @@ _HALVES: Final = ["%s = f32[4]{0} slice(%p), slice={[0:4]}", f"%e = {_LINE} conc
 _INTO_BOTH: Final = f"%d = {_LINE} scatter(%p, %i, %e), {_INTO}".replace("%sum", "%second")
 
 
+_REDUCED: Final = ["%h = f32[8,1]{1,0} reshape(%e)", f"%d = {_LINE} reduce(%h, %z), dimensions={{1}}, to_apply=%larger"]
+
+
 def _moved(begin: int) -> list[str]:
     """Two elements from there on stand for the third and fourth as well, in an array of its own."""
     return [
@@ -157,6 +166,18 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         ("refuted", "refuted"),
     ),
     "the first half scattered over both": ([*_HALVES, _PLACES, _INTO_BOTH], "d", ("unknown", "unknown")),
+    "the larger of two scattered over the first": (
+        [f"%e = {_LINE} reverse(%p), dimensions={{0}}", _PLACES, _INTO_BOTH.replace("%second", "%larger")],
+        "d",
+        ("unknown", "unknown"),
+    ),
+    "the real part of the first half for both": ([*_HALVES, f"%d = {_LINE} real(%e)"], "d", ("unknown", "unknown")),
+    "the first half by the larger of one": ([*_HALVES, *_REDUCED], "d", ("unknown", "unknown")),
+    "the first half by the sum of one": (
+        [*_HALVES, *(line.replace("%larger", "%sum") for line in _REDUCED)],
+        "d",
+        ("refuted", "refuted"),
+    ),
     "the first half added to both": (
         [*_HALVES, _PLACES, _INTO_BOTH.replace("%second", "%sum")],
         "d",
@@ -319,12 +340,56 @@ def test_what_a_loop_counts_is_not_any_number() -> None:
     assert {str(r.verdict) for r in check_hlo(_ONE_TURN, only).records()} == {"proved"}
 
 
+@pytest.mark.parametrize(("offset", "found"), [(8, "unknown"), (12, "refuted"), (16, "unknown")])
+def test_what_is_handed_on_lies_where_it_lay_by_the_offsets_of_both(offset: int, found: str) -> None:
+    """Elements 4 and 5 twice: as elements 2 and 3 of four that begin 2 elements behind, or as 0 and 1 of 4 behind."""
+    four = "f32[4]{0}"
+    lines = ["%s = f32[2]{0} slice(%p), slice={[4:6]}", f"%d = {four} concatenate(%s, %s), dimensions={{0}}"]
+    module = _module(lines, [("d", four)], (_LINE, _LINE), "%x, %w, %j").replace("ALIAS", "")
+    plan = roomy_plan(module, (("y", "x"),))
+    assert "y @0> (size=16,offset=0)" in plan
+    plan = plan.replace("y @0> (size=16,offset=0)", f"y @0> (size=16,offset={offset})")
+    assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == [found]
+
+
+def test_elements_of_two_names_are_handed_on_together() -> None:
+    """The first half of it, by rows, and by its first name."""
+    rows = "f32[2,4]{1,0}"
+    lines = [
+        "%s = f32[1,4]{1,0} slice(%q), slice={[0:1],[0:4]}",
+        "%s1 = f32[4]{0} reshape(%s)",
+        "%t = f32[4]{0} slice(%p), slice={[0:4]}",
+        f"%d = {_LINE} concatenate(%s1, %t), dimensions={{0}}",
+    ]
+    module = _module(lines, [("d", _LINE)], (_LINE, rows), "%x, %w, %j")
+    assert f" %w = {rows} negate(%b)" in module
+    module = module.replace(f" %w = {rows} negate(%b)", f" %w = {rows} bitcast(%x)")
+    assert _verdicts(module, False)[0] == "unknown"
+    made = module.replace(f"ROOT %d = {_LINE} con", f"%d = {_LINE} con").replace(
+        "dimensions={0}\n}", f"dimensions={{0}}\n  ROOT %m = {_LINE} negate(%d)\n}}"
+    )
+    assert _verdicts(made, False)[0] == "refuted"
+
+
+@pytest.mark.parametrize("at", ["iota(), iota_dimension=0", "copy(%i)"])
+def test_what_is_scattered_into_itself_may_be_read_with_what_it_is_added_to(at: str) -> None:
+    module = (
+        f"HloModule m, is_scheduled=true\n\n{_APPLIED}\nENTRY %main {{\n %a = f32[8]{{0}} parameter(0)\n"
+        f" %i = s32[8,1]{{1,0}} parameter(1)\n %x = f32[8]{{0}} negate(%a)\n %at = s32[8,1]{{1,0}} {at}\n"
+        f" %y = f32[8]{{0}} scatter(%x, %at, %x), {_INTO}\n ROOT %r = f32[8]{{0}} negate(%y)\n}}\n"
+    )
+    plan = roomy_plan(module, (("y", "x"),))
+    assert _worst([str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"]) == "unknown"
+
+
 def test_both_halves_of_an_element_are_read_before_it_is_written() -> None:
     halves = "u16[8,2]{1,0}"
     joined = _module([f"%d = {_LINE} bitcast-convert(%p)"], [("d", _LINE)], (halves, _LINE), "%x, %w, %j")
     assert _verdicts(joined, False) == ("unknown", "proved")
-    apart = _module([f"%d = {halves} bitcast-convert(%p)"], [("d", halves)], (_LINE, _LINE), "%x, %w, %j")
-    assert _verdicts(apart, False) == ("unknown", "refuted")
+    # Each half is written where it lies; what is made of it first is not.
+    for made, found in (("%p", "unknown"), ("%e", "refuted")):
+        lines = [f"%e = {_LINE} negate(%p)", f"%d = {halves} bitcast-convert({made})"]
+        assert _verdicts(_module(lines, [("d", halves)], (_LINE, _LINE), "%x, %w, %j"), False) == ("unknown", found)
 
 
 def test_arrays_that_are_split_over_memories_lie_in_places_of_which_nothing_is_known() -> None:

@@ -44,12 +44,22 @@ _IN_FUSIONS: Final = _BY_STEPS | {
 }
 """The same in fusions, whose code is made for them, element by element."""
 
-COMPUTED: Final = (
-    ELEMENTWISE - {"and", "bitcast-convert", "clamp", "convert", "copy", "map", "maximum", "minimum", "or", "select"}
-    | {"constant", "convolution", "dot", "get-dimension-size", "iota", "partition-id", "reduce", "reduce-window"}
-    | {"replica-id"}
+_CHOSEN: Final = frozenset(
+    "abs and bitcast-convert clamp convert copy map maximum minimum or real reduce-precision select".split()
 )
+"""What takes elements one by one, and may give back one of them."""
+_COMPUTED: Final = (ELEMENTWISE - _CHOSEN) | {
+    "constant",
+    "convolution",
+    "dot",
+    "get-dimension-size",
+    "iota",
+    "partition-id",
+    "replica-id",
+}
 """What makes elements anew. What else there is may hand on the elements that it is given, as they are."""
+_COMBINED: Final = frozenset({"reduce", "reduce-window"})
+"""What hands on an element if the function does that it combines them by."""
 
 SIZES: Final = "when the size that is kept beside the elements is read and written is not modelled"
 """What is not known of steps that look at sizes, in words."""
@@ -94,14 +104,21 @@ def looks_at_sizes(module: Module, i: Instruction) -> bool:
     return False
 
 
-def hands_on(body: Computation, names: Iterable[str]) -> bool:
-    """Elements of these arrays of a fused computation may be elements of parameters that nothing has computed with."""
-    pending, seen = list(names), set[str]()
+def computes(module: Module, i: Instruction) -> bool:
+    """No element of the result is one that is given to the instruction. What is computed is made anew whatever comes
+    out: a number to which nothing is added is, too."""
+    function = module.find(called(i, "to_apply")) if i.opcode in _COMBINED else None
+    return i.opcode in _COMPUTED or (function is not None and not handed_on(module, function, [function.root_name]))
+
+
+def handed_on(module: Module, body: Computation, names: Iterable[str]) -> frozenset[int]:
+    """The parameters of which elements may be elements of these arrays of a computation, with nothing computed."""
+    pending, seen, found = list(names), set[str](), set[int]()
     while pending:
         i = body.by_name[pending.pop()]
-        if i.opcode == "parameter":
-            return True
-        if i.name not in seen and i.opcode not in COMPUTED:
+        if i.parameter_number is not None:
+            found.add(i.parameter_number)
+        if i.name not in seen and not computes(module, i):
             pending += i.operands
         seen.add(i.name)
-    return False
+    return frozenset(found)

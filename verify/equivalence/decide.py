@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from hloproof.equivalence.boundary import check_boundary, given_away
 from hloproof.equivalence.checker import check
 from hloproof.equivalence.configurations import unknown_of_module
 from hloproof.equivalence.effects import paired
-from hloproof.equivalence.endings import TAKEN_FOR_GRANTED, promised_by_text, taken_for_granted
+from hloproof.equivalence.endings import TAKEN_FOR_GRANTED, Ending, is_taken_for_granted, may_not_end, promised_by_text
 from hloproof.equivalence.goals import Goal
 from hloproof.equivalence.graph import Graph
 from hloproof.equivalence.handed_on import otherwise
@@ -95,13 +96,24 @@ def recheck(before: Module, after: Module, certificate: Certificate) -> Result:
     return Result(Verdict.PROVED, "", _axioms(rules, assumed), certificate)
 
 
-def _axioms(rules: Rules, assumed: frozenset[str]) -> tuple[tuple[str, Tier], ...]:
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """What any proof of two modules takes for granted, by its names, and the loops of which one that does not look at
+    them takes for granted that they end."""
+
+    always: frozenset[str]
+    loops: tuple[Ending, ...]
+
+
+def _axioms(rules: Rules, assumed: Assumed) -> tuple[tuple[str, Tier], ...]:
     """All that the proof rests on: the identities used, with their tiers, and what is assumed whatever the tier."""
-    always: dict[str, Tier] = dict.fromkeys(assumed, "exact")
+    always: dict[str, Tier] = dict.fromkeys(assumed.always, "exact")
+    if is_taken_for_granted(assumed.loops, rules.compared):
+        always[TAKEN_FOR_GRANTED] = "exact"
     return tuple(sorted({**rules.used, **always}.items()))
 
 
-def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], frozenset[str]]:
+def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], Assumed]:
     """Both modules in one graph; what is to be shown: each result, and each effect, agrees; and what a proof assumes:
     the promises of `after` that `before` does not make, and that a loop which is left out ends.
 
@@ -131,12 +143,11 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], frozens
     for a, b in paired(ours.effects, theirs.effects, after.attributes.flag("is_scheduled")):
         goals += equal_tensors(a, b)
     assumed = {f"promised: {name} of {opcode}" for name, opcode, *_ in theirs.promises - ours.promises}
-    if taken_for_granted(reader.graph, ours.endings, theirs.endings, [*theirs.results, *theirs.effects.nodes]):
-        assumed.add(TAKEN_FOR_GRANTED)
     assumed.update(
         f"promised: {name} of while" for name in promised_by_text(reader.graph, ours.endings, theirs.endings)
     )
-    return reader.graph, goals, frozenset(assumed | reader.graph.assumed)
+    assumed |= reader.graph.assumed
+    return reader.graph, goals, Assumed(frozenset(assumed), may_not_end(reader.graph, ours.endings, theirs.endings))
 
 
 __all__ = ["Mismatch", "decide", "recheck"]

@@ -1,14 +1,14 @@
-"""Loops of which nothing is left but that they end: nobody compares them, so that their end is asked for here.
+"""Loops that a proof does not compare with others: it says nothing of their end, which is asked for here.
 
 Trusted. A result of a loop that no turn changes is what the loop was given, and a result that nobody uses is none at
-all. A loop of the module after of which only such are left ends where the module before has the same loop, or where it
-can be followed to its last turn; of any other a proof takes for granted that it ends, and says so. How many turns a
-text says that a loop takes is a promise of the same kind.
+all; others may be used where they do not matter. A loop of the module after that nobody compares ends where the module
+before has the same loop, or where it can be followed to its last turn; of any other a proof takes for granted that it
+ends, and says so. How many turns a text says that a loop takes is a promise of the same kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,20 +38,17 @@ class Ending:
     """What the text says of its states: where one begins and by how much it grows."""
 
 
-def taken_for_granted(graph: Graph, before: Iterable[Ending], after: Iterable[Ending], roots: Iterable[Node]) -> bool:
-    """Whether a loop of the module after may not end, as far as is known, and no proof about `roots`, all that this
-    module gives and does, has to look at it."""
+def may_not_end(graph: Graph, before: Iterable[Ending], after: Iterable[Ending]) -> tuple[Ending, ...]:
+    """The loops of the module after that the module before does not have, and that nobody can follow to their last
+    turn."""
     known = {e.decides for e in before}
-    new = [e for e in after if e.decides not in known]
-    if not new:
-        return False
-    seen, stack = set(roots), [*roots]
-    while stack:
-        node = stack.pop()
-        below = [o for o in (*node.operands, *node.bodies) if o not in seen]
-        seen.update(below)
-        stack += below
-    return any(seen.isdisjoint(e.results) and _turns_of(graph, e.decides) is None for e in new)
+    return tuple(e for e in after if e.decides not in known and _turns_of(graph, e.decides) is None)
+
+
+def is_taken_for_granted(loops: Iterable[Ending], compared: Set[Node]) -> bool:
+    """Whether one of the loops may not end, as far as is known, and a proof that `compared` these did not look at it: a
+    result that is used may be multiplied by 0, or lie where nobody reads."""
+    return any(compared.isdisjoint(e.results) for e in loops)
 
 
 def promised_by_text(graph: Graph, before: Iterable[Ending], after: Iterable[Ending]) -> frozenset[str]:

@@ -43,6 +43,7 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any], zeros: bool = False) -> lis
     classes = connected([((0, int(i)), (1, int(j))) for i, j in pairs])
     depth = turns_around(rules, loops)
     bodies: list[list[Node]] = []
+    made: list[dict[Node, Node]] = []
     free: list[dict[int, Node]] = [{}, {}]
     for side, node in enumerate(loops):
         level, _, kept, shapes = node.key
@@ -61,8 +62,14 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any], zeros: bool = False) -> lis
             bound[state] = free[side][k]
         key = (node.bodies, tuple(bound.items()))
         if key not in rules.turned:
-            rules.turned[key] = rules.graph.replaced(node.bodies, bound)
-        bodies.append(rules.turned[key])
+            inside: dict[Node, Node] = {}
+            rules.turned[key] = rules.graph.replaced(node.bodies, bound, inside), inside
+        bodies.append(rules.turned[key][0])
+        made.append(rules.turned[key][1])
+    for new, old in (pair for inside in made for pair in inside.items()):
+        rules.loops.setdefault(new, set()).add(old)
+    for one in (*loops, *(made[0].keys() & made[1].keys())):
+        rules.compare(one)
     # Equal conditions first: without them the loops could end after different numbers of turns, with states that were
     # equal as long as both ran.
     goals = equal_tensors(bodies[0][0], bodies[1][0])

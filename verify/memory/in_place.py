@@ -191,8 +191,9 @@ class _Pair:
         if writing.way == making.way == "sort" and writing.sort == making.sort and writing.replaced == reading.value:
             return None, None  # operands that lie elsewhere are copied first; then all are sorted in place, together
         if reading.maps.unknown:
-            # What a fusion scatters may be read with the very element that it is combined into.
-            if making.way == "sort" or (making.way == "scatter" and self._i.opcode != "fusion"):
+            # What is scattered may be read with the very element that it is combined into.
+            alike = self._i.opcode == "fusion" or laid_out_alike(writing.written, reading.shape)
+            if making.way == "sort" or (making.way == "scatter" and not alike):
                 return f"{both}: {reading.maps.unknown}", None
             return None, f"{both}: {reading.maps.unknown}"
         if writing.way in ("scatter", "sort", "reduced"):
@@ -378,7 +379,8 @@ def obligation_of(
         known = steps | {f"rt{k}": values.read(v, steps) for k, v in enumerate(own.runtime)}
         begin, size = _first_bit(shape, tuple(substitute(e, known) for e in own.results), b)
         met = (within(substitute(c.expr, known), c.interval) for c in own.constraints)
-        hypothesis += [Not(conj(*met, eq(low, begin)))] if size == bits else []
+        meets = (le(low + Const(1), begin + Const(size)), le(begin + Const(1), low + Const(bits)))
+        hypothesis.append(Not(conj(*met, *((eq(low, begin),) if size == bits else meets))))
     hypothesis += values.facts
     variables += values.variables.items()
     label = "no element is read after the write of another"

@@ -17,7 +17,7 @@ from hloproof.memory.plan import Plan, laid_out_alike
 from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import text_of
 from hloproof.models.dataflow.in_place import updating
-from hloproof.models.dataflow.steps import COMPUTED, hands_on, not_by_steps
+from hloproof.models.dataflow.steps import computes, handed_on, not_by_steps
 from hloproof.models.dataflow.value_flow import called
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr
@@ -138,8 +138,8 @@ class Kernels:
                 continue
             sets = self._composer.plain(c, i, OUTPUT_TO_INPUT, _number(i, at))
             plain = tuple(self._named(c, i, sets))
-            handed_on = () if i.opcode in COMPUTED else plain
-            yield Making(at, way, leaf, leaf, index, (), plain, c, handed_on=handed_on)
+            kept = () if computes(self._plan.module, i) else plain
+            yield Making(at, way, leaf, leaf, index, (), plain, c, handed_on=kept)
 
     def _is_over(self, i: Instruction, n: int, over: dict[tuple[int, ...], set[Key]], at: tuple[int, ...]) -> bool:
         """The result lies exactly over operand `n` and has its layout: what is not written stays an element of it."""
@@ -206,8 +206,8 @@ class Kernels:
         sets = followed_maps(self._composer, body, body.root, OUTPUT_TO_INPUT, _number(i, at))
         index = tuple(dim(k) for k in range(leaf.rank))
         found = tuple(self._named(c, i, sets))
-        handed_on = found if hands_on(body, [made.name]) else ()
-        return Making(at, "each", leaf, leaf, index, (), found, body, handed_on=handed_on)
+        kept = found if handed_on(self._plan.module, body, [made.name]) else ()
+        return Making(at, "each", leaf, leaf, index, (), found, body, handed_on=kept)
 
     def _parameter_value(self, i: Instruction, body: Computation, name: str) -> Key | None:
         """The caller's value behind a parameter of the fusion, through bitcasts."""
@@ -243,10 +243,19 @@ class Kernels:
         written, starts = tuple(reads(1)), [r for n in range(2, len(update.operands)) for r in reads(n)]
         if body is None:
             replaced = self._plan.values.at((i.operands[0], ()))
-        handed_on = written if body is None or hands_on(body, [update.operands[1]]) else ()
+        moved = body is None or handed_on(self._plan.module, body, [update.operands[1]])
         readings = (*written, *starts)
         return Making(
-            at, "window", window, target, m.results, m.runtime, readings, inside, replaced, handed_on=handed_on
+            at,
+            "window",
+            window,
+            target,
+            m.results,
+            m.runtime,
+            readings,
+            inside,
+            replaced,
+            handed_on=written if moved else (),
         )
 
     def _fused_scatter(

@@ -25,7 +25,7 @@ from hloproof.models.dataflow.accesses import InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.in_place import fused_in_place, is_update, parameter_behind, updating
-from hloproof.models.dataflow.steps import HANDED_ON, SIZES, hands_on, looks_at_sizes, not_by_steps
+from hloproof.models.dataflow.steps import HANDED_ON, SIZES, handed_on, looks_at_sizes, not_by_steps
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.dataflow.versions import PASS_ON
 from hloproof.models.errors import NotModelled
@@ -385,9 +385,13 @@ class _Fusion:
         NotModelled."""
         module, update = self._composer.module, written.update
         combiner = None if update is None else module.find(called(update, "to_apply"))
-        if combiner is not None and not hands_on(combiner, [combiner.root_name]):
-            return []
-        if not hands_on(self._body, written.values):
+        if combiner is not None:
+            chosen = handed_on(module, combiner, [combiner.root_name])
+            if 0 in chosen:  # what is there already
+                raise NotModelled(HANDED_ON)
+            if not chosen:
+                return []
+        if not handed_on(module, self._body, written.values):
             return []
         found = [s for name in written.values for s in self._reads(name, numbers)]
         if any(s.unknown or s.kind == "bound" for s in found):
