@@ -371,17 +371,6 @@ def test_elements_of_two_names_are_handed_on_together() -> None:
     assert _verdicts(made, False)[0] == "refuted"
 
 
-@pytest.mark.parametrize("at", ["iota(), iota_dimension=0", "copy(%i)"])
-def test_what_is_scattered_into_itself_may_be_read_with_what_it_is_added_to(at: str) -> None:
-    module = (
-        f"HloModule m, is_scheduled=true\n\n{_APPLIED}\nENTRY %main {{\n %a = f32[8]{{0}} parameter(0)\n"
-        f" %i = s32[8,1]{{1,0}} parameter(1)\n %x = f32[8]{{0}} negate(%a)\n %at = s32[8,1]{{1,0}} {at}\n"
-        f" %y = f32[8]{{0}} scatter(%x, %at, %x), {_INTO}\n ROOT %r = f32[8]{{0}} negate(%y)\n}}\n"
-    )
-    plan = roomy_plan(module, (("y", "x"),))
-    assert _worst([str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"]) == "unknown"
-
-
 def test_both_halves_of_an_element_are_read_before_it_is_written() -> None:
     halves = "u16[8,2]{1,0}"
     joined = _module([f"%d = {_LINE} bitcast-convert(%p)"], [("d", _LINE)], (halves, _LINE), "%x, %w, %j")

@@ -191,9 +191,8 @@ class _Pair:
         if writing.way == making.way == "sort" and writing.sort == making.sort and writing.replaced == reading.value:
             return None, None  # operands that lie elsewhere are copied first; then all are sorted in place, together
         if reading.maps.unknown:
-            # What is scattered may be read with the very element that it is combined into.
-            alike = self._i.opcode == "fusion" or laid_out_alike(writing.written, reading.shape)
-            if making.way == "sort" or (making.way == "scatter" and not alike):
+            # What a fusion scatters may be read with the very element that it is combined into.
+            if making.way == "sort" or (making.way == "scatter" and self._i.opcode != "fusion"):
                 return f"{both}: {reading.maps.unknown}", None
             return None, f"{both}: {reading.maps.unknown}"
         if writing.way in ("scatter", "sort", "reduced"):
