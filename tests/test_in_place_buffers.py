@@ -421,3 +421,25 @@ def test_a_constant_is_not_left_where_other_turns_and_branches_write() -> None:
     turn = _turn("", " y0 = f32[8] negate(x0)\n y1 = f32[8] OTHER\n")
     assert _said(turn.replace("OTHER", "constant({1, 2, 3, 4, 5, 6, 7, 8})"), "hazard-constant") == {"unknown"}
     assert _said(turn.replace("OTHER", "copy(y0)"), "hazard-constant") == {"proved"}
+
+
+def _combined(root: str, levels: int) -> str:
+    """What lies there, turned round, is combined by a function that combines by another one, twice, and so on."""
+    text = "f0 {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] maximum(a, b)\n}\n"
+    for k in range(1, levels + 1):
+        text += f"f{k} {{\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+        text += "".join(
+            f" {n}1 = f32[1] broadcast({n}), dimensions={{}}\n"
+            f" {n}2 = f32[] reduce({n}1, {n}), dimensions={{0}}, to_apply=f{k - 1}\n"
+            for n in "ab"
+        )
+        text += f" ROOT r = f32[] {root}(a2, b2)\n}}\n"
+    fused = " p = f32[8] parameter(0)\n q = f32[8] reverse(p), dimensions={0}\n h = f32[8,1] reshape(q)\n"
+    fused += f" z = f32[] constant(0)\n ROOT o = f32[8] reduce(h, z), dimensions={{1}}, to_apply=f{levels}\n"
+    return _declared(fused, "f32[8]", "c", "{}: (0, {})").replace("fused {", f"{text}fused {{", 1)
+
+
+@pytest.mark.parametrize("root", ["maximum", "add"])
+def test_functions_that_combine_by_others_are_looked_into_once(root: str) -> None:
+    """Each level takes no more than the one before, and none is too deep."""
+    assert _said(_combined(root, 600), "hazard-in-place") == {"refuted"}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Final
 
 from hloproof.models.dataflow.value_flow import called
@@ -106,19 +107,28 @@ def looks_at_sizes(module: Module, i: Instruction) -> bool:
 
 def computes(module: Module, i: Instruction) -> bool:
     """No element of the result is one that is given to the instruction. What is computed is made anew whatever comes
-    out: a number to which nothing is added is, too."""
+    out: a number to which nothing is added is, too. What a function combines in its turn is taken to be handed on."""
     function = module.find(called(i, "to_apply")) if i.opcode in _COMBINED else None
-    return i.opcode in _COMPUTED or (function is not None and not handed_on(module, function, [function.root_name]))
+    return _is_new(i) or (function is not None and not _behind(function, [function.root_name], _is_new))
 
 
 def handed_on(module: Module, body: Computation, names: Iterable[str]) -> frozenset[int]:
     """The parameters of which elements may be elements of these arrays of a computation, with nothing computed."""
+    return _behind(body, names, partial(computes, module))
+
+
+def _is_new(i: Instruction) -> bool:
+    return i.opcode in _COMPUTED
+
+
+def _behind(body: Computation, names: Iterable[str], ends: Callable[[Instruction], bool]) -> frozenset[int]:
+    """The parameters that these come of, but for those behind an instruction that ends the search."""
     pending, seen, found = list(names), set[str](), set[int]()
     while pending:
         i = body.by_name[pending.pop()]
         if i.parameter_number is not None:
             found.add(i.parameter_number)
-        if i.name not in seen and not computes(module, i):
+        if i.name not in seen and not ends(i):
             pending += i.operands
         seen.add(i.name)
     return frozenset(found)
