@@ -12,7 +12,7 @@ from typing import Final
 from hloproof.claims.asynchronous.judgement import Judgement
 from hloproof.claims.asynchronous.start_values import Given, StartValues
 from hloproof.engines.door import HOW, How, Prove, prove_one
-from hloproof.logic.formula import FALSE, TRUE, Formula, Not, conj, eq, le, within
+from hloproof.logic.formula import FALSE, TRUE, Formula, Not, conj, eq, le
 from hloproof.logic.obligation import Obligation, Outcome
 from hloproof.logic.replay import careful
 from hloproof.memory.custom_calls import stated_of_custom_call
@@ -358,9 +358,7 @@ def obligation_of(
     plain += [(f"d{k}", Interval.of_size(n)) for k, n in enumerate(making.steps) if f"d{k}" not in named]
     variables += plain
     values = StartValues(writing.inside, {name: i for name, i in variables if i is not None}, given)
-    reads = {f"rt{k}": values.read(r) for k, r in enumerate(m.runtime)}
-    index = tuple(substitute(e, reads) for e in m.results)
-    hypothesis = [within(substitute(c.expr, reads), c.interval) for c in m.constraints]
+    index, hypothesis = values.follow(m, {})
     steps: dict[str, Expr] = {f"d{k}": Var(f"w{k}") for k in range(len(writing.steps))}
     steps |= {f"rt{k}": values.read(r, steps) for k, r in enumerate(writing.runtime)}
     element = tuple(substitute(e, steps) for e in writing.element)
@@ -375,9 +373,8 @@ def obligation_of(
     for shape, own in [(r.shape, own) for r in kept for own in r.maps.maps]:
         if own.ranges or own.replica is not None:
             raise NotModelled(HANDED_ON)
-        known = steps | {f"rt{k}": values.read(v, steps) for k, v in enumerate(own.runtime)}
-        begin, size = _first_bit(shape, tuple(substitute(e, known) for e in own.results), b)
-        met = (within(substitute(c.expr, known), c.interval) for c in own.constraints)
+        at, met = values.follow(own, steps)
+        begin, size = _first_bit(shape, at, b)
         meets = (le(low + Const(1), begin + Const(size)), le(begin + Const(1), low + Const(bits)))
         hypothesis.append(Not(conj(*met, *((eq(low, begin),) if size == bits else meets))))
     hypothesis += values.facts

@@ -254,7 +254,8 @@ def _in_one_buffer(context: Context, computation: Computation, i: Instruction, n
         name = i.operands[n]
         return {name} if local is None else {name, *(local.buffer(spot) for spot in local.leaves(name))}
 
-    return (number, *(n for n in others if not buffers(n).isdisjoint(buffers(number))))
+    own = buffers(number)
+    return (number, *(n for n in others if not own.isdisjoint(buffers(n))))
 
 
 class _Fusion:

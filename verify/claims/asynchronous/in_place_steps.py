@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hloproof.claims.asynchronous.start_values import Given, StartValues
-from hloproof.logic.formula import FALSE, Formula, Not, conj, eq, within
+from hloproof.logic.formula import FALSE, Formula, Not, conj, eq
 from hloproof.logic.obligation import Obligation
 from hloproof.models.dataflow.steps import HANDED_ON
 from hloproof.models.errors import NotModelled
@@ -135,26 +135,19 @@ def state(
     variables += [(name, interval) for name, interval in m.intervals() if not name.startswith("rt")]
     values = StartValues(body, dict(variables), given)
     element, met = _element(composer, body, writer, values)
-    index, read = _read(values, m, {})
+    index, read = values.follow(m, {})
     met += read + _in_one_place(writer.target, element, source, index)
     for n, own in kept:
         shape = body.parameters[n].shape
         if not isinstance(shape, ArrayShape) or own.ranges or own.replica is not None:
             raise NotModelled(HANDED_ON)
-        at, read = _read(values, own, {f"d{k}": Var(f"w{k}") for k in range(len(own.dims))})
+        at, read = values.follow(own, {f"d{k}": Var(f"w{k}") for k in range(len(own.dims))})
         met.append(Not(conj(*read, *_in_one_place(writer.target, element, shape, at))))
     steps = _same_step(writer, reader, len(m.dims))
     every = (*variables, *values.variables.items())
     label = "no element is read after it was overwritten"
     obligation = Obligation(every, FALSE if steps is None else steps, conj(*values.facts, *met), label)
     return Stated(obligation, element, index, values, steps is not None)
-
-
-def _read(values: StartValues, m: IndexingMap, renamed: dict[str, Expr]) -> tuple[tuple[Expr, ...], list[Formula]]:
-    """The index that a step reads, and when it does."""
-    known = renamed | {f"rt{k}": values.read(r, renamed) for k, r in enumerate(m.runtime)}
-    met = [within(substitute(c.expr, known), c.interval) for c in m.constraints]
-    return tuple(substitute(e, known) for e in m.results), met
 
 
 def _in_one_place(a: ArrayShape, at: tuple[Expr, ...], b: ArrayShape, index: tuple[Expr, ...]) -> list[Formula]:
@@ -177,7 +170,7 @@ def _element(
         return tuple(element), []
     if update.opcode == "scatter":
         m = _scattered(composer, body, update)
-        return _read(values, m, {f"d{k}": e for k, e in enumerate(element)})
+        return values.follow(m, {f"d{k}": e for k, e in enumerate(element)})
     starts = update.operands[2:]
     if len(starts) != writer.target.rank or len(element) != writer.target.rank:
         raise NotModelled("the start indices are not scalars")

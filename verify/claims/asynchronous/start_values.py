@@ -22,7 +22,7 @@ from hloproof.claims.asynchronous.integer_arrays import (
     rank_of,
 )
 from hloproof.claims.asynchronous.loop_turns import Turns, part_of_state
-from hloproof.logic.formula import FALSE, TRUE, Formula, Not, conj, disj, eq, le, lt, ne, replace_variables
+from hloproof.logic.formula import FALSE, TRUE, Formula, Not, conj, disj, eq, le, lt, ne, replace_variables, within
 from hloproof.logic.obligation import Obligation
 from hloproof.models.dataflow.async_chain import text_of
 from hloproof.models.expressions.bounds import range_of
@@ -33,7 +33,7 @@ from hloproof.models.hlo.attributes import SliceDimension
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ArrayShape, ShapeIndex
 from hloproof.models.layouts.tiling import linear_index
-from hloproof.models.maps.indexing_map import RuntimeVariable, instruction_of
+from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, instruction_of
 
 SMALL: Final = range(4)
 MOST_FACTORS: Final = 2
@@ -115,6 +115,12 @@ class StartValues:
                     return _clamped(self._value(name, index), r.interval)
         self.computed.append(provider)
         return self._fresh(r.interval)
+
+    def follow(self, m: IndexingMap, renamed: Mapping[str, Expr]) -> tuple[tuple[Expr, ...], list[Formula]]:
+        """The index that a map of the computation leads to, and when it does."""
+        known = {**renamed, **{f"rt{k}": self.read(r, renamed) for k, r in enumerate(m.runtime)}}
+        met = [within(substitute(c.expr, known), c.interval) for c in m.constraints]
+        return tuple(substitute(e, known) for e in m.results), met
 
     def _single(self, name: str) -> Expr | None:
         i = self._body.by_name[name]
