@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hloproof.equivalence import decide
+from hloproof.equivalence import decide, endings
 from hloproof.equivalence.graph import Graph
 from hloproof.equivalence.reading import GraphReader
 from hloproof.equivalence.scatter_loop import as_loop
@@ -138,6 +138,14 @@ def test_a_scatter_is_its_loop(combiner: str, back: str) -> None:
     for _ in range(20):
         inputs = drawn(source)
         assert run_module(parse_module(before), inputs) == run_module(parse_module(after), inputs)
+
+
+def test_a_loop_that_is_a_scatter_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where nobody follows its turns."""
+    monkeypatch.setattr(endings, "_TURNS", 0)
+    found = decide(parse_module(scatter()), parse_module(loop()))
+    assert "scatter as a loop" in dict(found.axioms)
+    assert "assumed: a loop ends" not in dict(found.axioms)
 
 
 def test_floats_that_are_added_in_any_order_afterwards_are_real_arithmetic() -> None:

@@ -103,12 +103,14 @@ class Assumed:
 
     always: frozenset[str]
     loops: tuple[Ending, ...]
+    before: tuple[Ending, ...]
+    """The loops of the module before."""
 
 
 def _axioms(rules: Rules, assumed: Assumed) -> tuple[tuple[str, Tier], ...]:
     """All that the proof rests on: the identities used, with their tiers, and what is assumed whatever the tier."""
     always: dict[str, Tier] = dict.fromkeys(assumed.always, "exact")
-    if is_taken_for_granted(assumed.loops, rules.compared):
+    if is_taken_for_granted(assumed.before, assumed.loops, rules.follows, rules.ended):
         always[TAKEN_FOR_GRANTED] = "exact"
     return tuple(sorted({**rules.used, **always}.items()))
 
@@ -147,7 +149,8 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], Assumed
         f"promised: {name} of while" for name in promised_by_text(reader.graph, ours.endings, theirs.endings)
     )
     assumed |= reader.graph.assumed
-    return reader.graph, goals, Assumed(frozenset(assumed), may_not_end(reader.graph, ours.endings, theirs.endings))
+    loops = may_not_end(reader.graph, ours.endings, theirs.endings)
+    return reader.graph, goals, Assumed(frozenset(assumed), loops, ours.endings)
 
 
 __all__ = ["Mismatch", "decide", "recheck"]

@@ -2,15 +2,18 @@
 
 Trusted. A result of a loop that no turn changes is what the loop was given, and a result that nobody uses is none at
 all; others may be used where they do not matter. A loop of the module after that nobody compares ends where the module
-before has the same loop, or where it can be followed to its last turn; of any other a proof takes for granted that it
+before runs the same loop, or where it can be followed to its last turn; of any other a proof takes for granted that it
 ends, and says so. How many turns a text says that a loop takes is a promise of the same kind.
+
+A loop is the same only with all that stands around it: in the turns of another loop, or in a branch, it may be given
+something else, or not be run at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
 
 from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Terms
@@ -25,6 +28,29 @@ _TURNS: Final = 100
 """As many turns are followed."""
 
 
+class Branch(NamedTuple):
+    """A branch of a conditional, which a value chooses; of how many it is tells what else would choose it."""
+
+    selector: Node
+    number: int
+    of: int
+
+
+class LoopTurns(NamedTuple):
+    """The turns of a loop, with those of its states that matter."""
+
+    level: int
+    states: tuple[int, ...]
+    begins: tuple[Node, ...]
+    """What the states are at first."""
+    bodies: tuple[Node, ...]
+    """The condition, and the states after a turn."""
+
+    def node(self, graph: Graph, inside: Sequence[Node] = (), *more: object) -> Node:
+        """A node that nobody computes, and that is the same where the turns are, and what is `inside` of them."""
+        return graph.node("ending", "pred", (), self.begins, (self.level, self.states, *more), (*self.bodies, *inside))
+
+
 @dataclass(frozen=True)
 class Ending:
     """A loop: `decides` is the condition with the states that it depends on, as a node that nobody computes; `results`
@@ -32,35 +58,99 @@ class Ending:
 
     decides: Node
     results: tuple[Node, ...]
+    whole: Node
+    """`decides` in all that runs it several times: turns of loops around it, operations that apply a function."""
+    branches: frozenset[Branch] = frozenset()
+    """Those that it stands in with all loops around it; what chooses one in their turns is in `whole`."""
+    alone: bool = True
+    """It stands in no other loop and no function, so that `results` are values of the module."""
     stated: int | None = None
     """How many turns the text says that it takes, which whoever runs it may take without asking the condition."""
     states: tuple[tuple[str, str], ...] = ()
     """What the text says of its states: where one begins and by how much it grows."""
 
+    @property
+    def below(self) -> tuple[Node, ...]:
+        """What decides whether it is run, and on its turns."""
+        return (self.whole, *(b.selector for b in self._chosen))
+
+    @property
+    def numbers(self) -> tuple[tuple[int, int], ...]:
+        """Which of how many its branches are, in the order of `below`."""
+        return tuple((b.number, b.of) for b in self._chosen)
+
+    @property
+    def _chosen(self) -> tuple[Branch, ...]:
+        return tuple(sorted(self.branches, key=lambda b: (b.selector.serial, b.number, b.of)))
+
+    def is_run_in(self, other: Ending) -> bool:
+        """Whether the other one is the same loop, and runs only where this one does."""
+        return self.whole is other.whole and self.branches <= other.branches
+
+
+def in_branch(loop: Ending, branch: Branch) -> Ending:
+    """The loop in a branch of a conditional."""
+    return replace(loop, branches=loop.branches | {branch})
+
+
+def in_turns(loop: Ending, graph: Graph, turns: LoopTurns) -> Ending:
+    """The loop in the turns of another."""
+    return _inside(loop, turns.node(graph, loop.below, loop.numbers))
+
+
+def in_function(
+    loop: Ending, graph: Graph, given: Sequence[Node], operation: object, results: Sequence[Node]
+) -> Ending:
+    """The loop in a function with these results, which an operation applies to what it is given; `operation` is all
+    else that tells it from others."""
+    key = (operation, loop.numbers)
+    return _inside(loop, graph.node("ending", "pred", (), given, key, (*results, *loop.below)))
+
+
+def _inside(loop: Ending, whole: Node) -> Ending:
+    return replace(loop, whole=whole, branches=frozenset(), alone=False)
+
 
 def may_not_end(graph: Graph, before: Iterable[Ending], after: Iterable[Ending]) -> tuple[Ending, ...]:
-    """The loops of the module after that the module before does not have, and that nobody can follow to their last
+    """The loops of the module after that the module before does not run, and that nobody can follow to their last
     turn."""
-    known = {e.decides for e in before}
-    return tuple(e for e in after if e.decides not in known and _turns_of(graph, e.decides) is None)
+    before = tuple(before)
+    return tuple(e for e in after if not any(b.is_run_in(e) for b in before) and _turns_of(graph, e.decides) is None)
 
 
-def is_taken_for_granted(loops: Iterable[Ending], compared: Set[Node]) -> bool:
-    """Whether one of the loops may not end, as far as is known, and a proof that `compared` these did not look at it: a
-    result that is used may be multiplied by 0, or lie where nobody reads."""
-    return any(compared.isdisjoint(e.results) for e in loops)
+def is_taken_for_granted(
+    before: Iterable[Ending], loops: Iterable[Ending], follows: Iterable[tuple[Node, Node]], ended: Set[Node]
+) -> bool:
+    """Whether one of the `loops` may not end, as far as is known: a result that is used may be multiplied by 0, or lie
+    where nobody reads.
+
+    `before` are those of the module before. A proof has shown of the pairs in `follows` that the second ends where the
+    first one does, and of those in `ended` that they end.
+    """
+    before, after_it = tuple(before), dict[Node, list[Node]]()
+    for one, other in follows:
+        after_it.setdefault(one, []).append(other)
+    for loop in loops:
+        stack = [*ended, *(r for b in before if b.alone and b.branches <= loop.branches for r in b.results)]
+        seen = set(stack)
+        while stack:
+            new = [n for n in after_it.get(stack.pop(), ()) if n not in seen]
+            seen.update(new)
+            stack += new
+        if not loop.alone or seen.isdisjoint(loop.results):
+            return True
+    return False
 
 
 def promised_by_text(graph: Graph, before: Iterable[Ending], after: Iterable[Ending]) -> frozenset[str]:
     """What the module after says of a loop and its turns, the module before does not say of the same loop, and nobody
     counts here. Raises Denied where a loop can be followed to its last turn, and takes another number of them."""
     before = tuple(before)
-    counted = {(e.decides, e.stated) for e in before}
-    known = {(e.decides, said) for e in before for said in e.states}
     told: set[str] = set()
     for e in after:
-        told.update(name for name, value in e.states if (e.decides, (name, value)) not in known)
-        if e.stated is None or (e.decides, e.stated) in counted:
+        same = [b for b in before if b.is_run_in(e)]
+        told.update(name for name, value in e.states if not any((name, value) in b.states for b in same))
+        if e.stated is None or any(b.stated == e.stated for b in same):
             continue
         turns = _turns_of(graph, e.decides)
         if turns is not None and turns != e.stated:

@@ -156,11 +156,9 @@ class Graph:
             self.nodes[identity] = found
         return found
 
-    def replaced(
-        self, roots: Iterable[Node], by: dict[Node, Node], loops: dict[Node, Node] | None = None
-    ) -> list[Node]:
+    def replaced(self, roots: Iterable[Node], by: dict[Node, Node]) -> list[Node]:
         """The roots with nodes replaced, in bodies too: those of loops may mention outer values. The places of the old
-        nodes are taken over. Into `loops` goes of each loop that is made anew which one it was.
+        nodes are taken over.
 
         A loop binds its states: where states of a level are replaced, the bodies of a loop of that level keep theirs,
         for two loops one after the other have the same names for them.
@@ -195,6 +193,4 @@ class Graph:
                 if new.places[side] is None:
                     new.places[side] = node.places[side]
             done[node] = new
-            if loops is not None and node.head == "while":
-                loops.setdefault(new, node)
         return [done[r] for r in roots]

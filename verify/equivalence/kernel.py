@@ -40,15 +40,14 @@ class Rules:
     tier: Tier = "exact"
     terms: Terms = field(default_factory=Terms)
     used: dict[str, Tier] = field(default_factory=dict)
-    turned: dict[object, tuple[list[Node], dict[Node, Node]]] = field(default_factory=dict)
-    """The condition and the states after a turn of a loop, over free states; and of each loop in them which one it
-    was."""
+    turned: dict[object, list[Node]] = field(default_factory=dict)
+    """The condition and the states after a turn of a loop, over free states."""
     turns: dict[Node, int] = field(default_factory=dict)
     """For each node, how many loops have free states in it or around those."""
-    loops: dict[Node, set[Node]] = field(default_factory=dict)
-    """Of a loop that was made on the way, with free states around it, which ones it was."""
-    compared: set[Node] = field(default_factory=set)
-    """Results of loops that are shown to end where the other module's do."""
+    follows: set[tuple[Node, Node]] = field(default_factory=set)
+    """Results of two loops, of which the second is shown to end where the first one does."""
+    ended: set[Node] = field(default_factory=set)
+    """Results of loops that are shown to end."""
     obligations: dict[object, bool] = field(default_factory=dict)
     """What the engines were asked, and whether they proved it."""
     definedness: Definedness = field(default_factory=Definedness)
@@ -71,15 +70,6 @@ class Rules:
         if not (isinstance(left, Elem) and isinstance(right, Elem)):
             raise Denied("not two elements")
         return left, right
-
-    def compare(self, loop: Node) -> None:
-        """A loop is shown to end where another one does, and so are those that it was made of."""
-        stack = [loop]
-        while stack:
-            node = stack.pop()
-            if node not in self.compared:
-                self.compared.add(node)
-                stack += self.loops.get(node, ())
 
     def tell(self, name: str) -> None:
         """Something is used that is exact, or assumed whatever the tier."""

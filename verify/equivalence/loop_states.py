@@ -40,6 +40,15 @@ def needed_states(
     return tuple(sorted(deciding)), {k: tuple(sorted(deciding | _closed({k}, direct))) for k in direct}
 
 
+def states_below(
+    nodes: Sequence[Node], after: Sequence[Node], deciding: Sequence[int], varying: Mapping[Node, int]
+) -> tuple[int, ...]:
+    """The numbers of the states on which these nodes of the turns depend, those included on which depends how often
+    the loop turns; going up. `after`, `deciding` and `varying` as for `needed_states`, or as it gives them."""
+    direct = {k: _below(after[k], varying) for k in varying.values()}
+    return tuple(sorted(_closed({*deciding}.union(*(_below(node, varying) for node in nodes)), direct)))
+
+
 def _closed(first: set[int], direct: Mapping[int, set[int]]) -> set[int]:
     out, todo = set(first), list(first)
     while todo:

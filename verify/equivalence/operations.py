@@ -15,7 +15,7 @@ from typing import Any, Final
 from hloproof.equivalence.answer import Place
 from hloproof.equivalence.constant_folds import ConstantFolds
 from hloproof.equivalence.effects import Effects, Standing
-from hloproof.equivalence.endings import Ending
+from hloproof.equivalence.endings import Branch, Ending, in_function
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import NEGATIVE_ZERO, literal_key, writes_negative_zero
 from hloproof.equivalence.meaning import (
@@ -60,8 +60,8 @@ class OperationReader(ABC):
     functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
     promises: set[tuple[Any, ...]] = field(default_factory=set)
     endings: list[Ending] = field(default_factory=list)
-    """The loops of the module, and in `endings_inside` those of functions, which are read once."""
-    endings_inside: list[Ending] = field(default_factory=list)
+    """The loops of what is read, and in `endings_in` those of functions, which are read once."""
+    endings_in: dict[str, list[Ending]] = field(default_factory=dict)
     depth: int = 0
     standing: Sequence[Standing] = ()
     """What is over where the operands of the instruction that is read are."""
@@ -139,7 +139,10 @@ class OperationReader(ABC):
         when = carried_when(i)
         if when:
             self.promises.add((CARRIED, opcode, key, path, tuple(operands), when))
-        bodies = tuple(node for name in called_in_order(i) for node in self.function(name))
+        applied = called_in_order(i)
+        bodies = tuple(node for name in applied for node in self.function(name))
+        inside = (e for name in applied for e in self.endings_in[name])
+        self.endings += [in_function(e, self.graph, operands, (opcode, key), bodies) for e in inside]
         self.inside = None
         constants = self.folds.folded(self.module, i, tuple(operands)) if computation is not None else None
         if constants is not None:
@@ -168,8 +171,8 @@ class OperationReader(ABC):
         elif path and opcode in COLLECTIVES:
             # Which devices take part in an exchange depends on where it stands. What chooses the branch may be a loop's
             # state, so that it stands where turns are taken: not in the key.
-            key = (key, tuple(None if isinstance(p, Node) else p for p in path))
-            bodies = (*bodies, *(p for p in path if isinstance(p, Node)))
+            key = (key, tuple(p[1:] if isinstance(p, Branch) else p for p in path))
+            bodies = (*bodies, *(p.selector for p in path if isinstance(p, Branch)))
         if effect:
             # Two occurrences are two events, told apart by their order: also where what they are given is written
             # in two ways and can be shown to be equal.

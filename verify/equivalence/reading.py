@@ -21,10 +21,10 @@ from hloproof.equivalence.configurations import (
     written_beside,
 )
 from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
-from hloproof.equivalence.endings import Ending
+from hloproof.equivalence.endings import Branch, Ending, LoopTurns, in_branch, in_turns
 from hloproof.equivalence.graph import Node, Side
 from hloproof.equivalence.handed_on import otherwise, settled, turned
-from hloproof.equivalence.loop_states import needed_states
+from hloproof.equivalence.loop_states import needed_states, states_below
 from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, attribute_key, carried_when
 from hloproof.equivalence.operations import OperationReader, called_in_order
 from hloproof.equivalence.value_trees import (
@@ -76,13 +76,12 @@ class GraphReader(OperationReader):
             raise NotModelled(f"{found[0][0]}, which lies otherwise than is demanded")
         self.effects, self.occurrences, self.functions = Effects(), Counter(), {}
         self.promises = set(promises_of_module(module))
-        self.endings, self.endings_inside = [], []
+        self.endings, self.endings_in = [], {}
         parameters = [self.parameter(p.shape, (number,)) for number, p in enumerate(module.entry.parameters)]
         result = self.computation(module.entry, parameters, 0, ())
         if flies(result):
             raise NotModelled("a result that is in flight")
-        endings = (*self.endings, *self.endings_inside)
-        return ReadModule(list(leaves_of(result)), self.effects, frozenset(self.promises), endings)
+        return ReadModule(list(leaves_of(result)), self.effects, frozenset(self.promises), tuple(self.endings))
 
     def computation(
         self,
@@ -249,8 +248,7 @@ class GraphReader(OperationReader):
                 leaves_of(self.computation(computation, arguments, 1000 * self.depth, ("function",)))
             )
             self.depth -= 1
-            self.endings_inside += self.endings
-            self.endings = endings
+            self.endings_in[name], self.endings = self.endings, endings
             # What it is given differs from use to use, so that nobody else makes the same promise.
             self.promises = promises | {(*p, self.side, name) for p in self.promises}
             if len(self.effects.nodes) != before:
@@ -264,7 +262,9 @@ class GraphReader(OperationReader):
         values: list[ValueTree] = []
         over: list[list[Earlier]] = []
         for k, (b, a) in enumerate(zip(taken, arguments, strict=True)):
-            values.append(self.computation(b, [a], level, (*path, selector, k), [standing[k]]))
+            branch, first = Branch(selector, k, len(taken)), len(self.endings)
+            values.append(self.computation(b, [a], level, (*path, branch), [standing[k]]))
+            self.endings[first:] = [in_branch(e, branch) for e in self.endings[first:]]
             over.append(parts_of((self.inside or NOTHING).value, values[-1]))
         if any(nesting_of(v) != nesting_of(values[0]) for v in values):
             raise NotModelled(f"{i.opcode} {i.name}, of which one branch gives what is in flight")
@@ -323,14 +323,20 @@ class GraphReader(OperationReader):
             operands = [start[m] for m in kept]
             bodies = [holds, *(after[m] for m in kept)]
             out[k] = self.graph.node("while", start[k].type, start[k].sizes, operands, key, bodies, i.attributes)
-        first = [start[k] for k in deciding]
-        bodies = [holds, *(after[k] for k in deciding)]
-        decides = self.graph.node("ending", "pred", (), first, (level, deciding), bodies)
-        self.endings.append(Ending(decides, tuple(out[k] for k in varying), stated_count(i), stated_states(i)))
+
+        def turns(of: Sequence[int]) -> LoopTurns:
+            return LoopTurns(level, tuple(of), tuple(start[k] for k in of), (holds, *(after[k] for k in of)))
+
+        for at, e in enumerate(self.endings[endings:], endings):
+            needed = states_below(e.below, after, deciding, {bound[k]: k for k in varying})
+            self.endings[at] = in_turns(e, self.graph, turns(needed))
+        decides = turns(deciding).node(self.graph)
+        results = tuple(out[k] for k in varying)
+        self.endings.append(Ending(decides, results, decides, stated=stated_count(i), states=stated_states(i)))
         # What a state holds in the turns is said by the loop, not by the state's name.
         self.promises = promises | {(*p, *out) for p in self.promises}
-        turns = {k: left[k].joined(decided) for k in varying}
-        self.inside = Standing(in_parts(initial, iter(after_turns(over, turns))))
+        waits = {k: left[k].joined(decided) for k in varying}
+        self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))
         return rebuilt(initial, iter(out))
 
 

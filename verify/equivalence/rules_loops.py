@@ -43,7 +43,6 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any], zeros: bool = False) -> lis
     classes = connected([((0, int(i)), (1, int(j))) for i, j in pairs])
     depth = turns_around(rules, loops)
     bodies: list[list[Node]] = []
-    made: list[dict[Node, Node]] = []
     free: list[dict[int, Node]] = [{}, {}]
     for side, node in enumerate(loops):
         level, _, kept, shapes = node.key
@@ -62,14 +61,9 @@ def loop(rules: Rules, goal: Goal, pairs: list[Any], zeros: bool = False) -> lis
             bound[state] = free[side][k]
         key = (node.bodies, tuple(bound.items()))
         if key not in rules.turned:
-            inside: dict[Node, Node] = {}
-            rules.turned[key] = rules.graph.replaced(node.bodies, bound, inside), inside
-        bodies.append(rules.turned[key][0])
-        made.append(rules.turned[key][1])
-    for new, old in (pair for inside in made for pair in inside.items()):
-        rules.loops.setdefault(new, set()).add(old)
-    for one in (*loops, *(made[0].keys() & made[1].keys())):
-        rules.compare(one)
+            rules.turned[key] = rules.graph.replaced(node.bodies, bound)
+        bodies.append(rules.turned[key])
+    rules.follows.add(loops)
     # Equal conditions first: without them the loops could end after different numbers of turns, with states that were
     # equal as long as both ran.
     goals = equal_tensors(bodies[0][0], bodies[1][0])
@@ -134,6 +128,7 @@ def turn(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     # Without the facts of the goal: whether a loop turns once more does not depend on which element is looked at.
     truth = owed_beside(Goal(0, (), TRUE, TRUE), side, Elem(holds, ()), TRUE)
     new = rules.graph.node(node.head, node.type, node.sizes, after, node.key, node.bodies, node.attributes)
+    rules.follows |= {(node, new), (new, node)}
     return [truth, with_side(goal, side, Elem(new, at))]
 
 
@@ -142,6 +137,7 @@ def stop(rules: Rules, goal: Goal, side: int) -> list[Goal]:
     node, at, holds, _ = _turned(rules, goal, side)
     false = owed_beside(Goal(0, (), FALSE, FALSE), side, Elem(holds, ()), FALSE)
     _, k, kept, _ = node.key
+    rules.ended.add(node)
     return [false, with_side(goal, side, Elem(node.operands[kept.index(k)], at))]
 
 
@@ -172,6 +168,7 @@ def looped(rules: Rules, goal: Goal, side: int) -> list[Goal]:
             raise Denied("the order of updates is left open afterwards")
         associates(rules, op, head.node.type, head)
     rules.tell("scatter as a loop")
+    rules.ended.add(loop_)
     return [with_side(goal, side, Elem(loop_, head.at))]
 
 
