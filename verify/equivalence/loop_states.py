@@ -5,7 +5,8 @@ Trusted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from hloproof.equivalence.graph import Node
@@ -27,29 +28,36 @@ class FreeState(NamedTuple):
     """What each of them begins with, which it may be in every turn."""
 
 
-def needed_states(
-    after: Sequence[Node], holds: Node, varying: Mapping[Node, int]
-) -> tuple[tuple[int, ...], dict[int, tuple[int, ...]]]:
-    """The numbers of the states on which depends how often the loop turns, and for each state that varies those on
-    which its last value depends, the former included. Both go up.
+@dataclass(frozen=True)
+class NeededStates:
+    """On which states of a loop something depends that stands in its turns, each by its number."""
 
-    `varying` gives the number of each free state in `after`, the states after a turn, and in the condition `holds`.
-    """
-    direct = {k: _below(after[k], varying) for k in varying.values()}
-    deciding = _closed(_below(holds, varying), direct)
-    return tuple(sorted(deciding)), {k: tuple(sorted(deciding | _closed({k}, direct))) for k in direct}
+    varying: Mapping[Node, int]
+    """The number of each free state."""
+    direct: Mapping[int, frozenset[int]]
+    """Of each, on which it depends after one turn."""
+    deciding: tuple[int, ...]
+    """Those on which depends how often the loop turns; going up."""
+
+    @classmethod
+    def of(cls, after: Sequence[Node], holds: Node, varying: Mapping[Node, int]) -> NeededStates:
+        """Of a loop with these states `after` a turn, and the condition `holds`."""
+        direct = {k: _below(after[k], varying) for k in varying.values()}
+        return cls(varying, direct, tuple(sorted(_closed(_below(holds, varying), direct))))
+
+    def last_value(self, state: int) -> tuple[int, ...]:
+        """On which the last value of a state depends, those included that decide; going up."""
+        return self._with(frozenset({state}))
+
+    def below(self, nodes: Iterable[Node]) -> tuple[int, ...]:
+        """On which depends what these nodes are in all turns, those included that decide; going up."""
+        return self._with(frozenset().union(*(_below(node, self.varying) for node in nodes)))
+
+    def _with(self, first: frozenset[int]) -> tuple[int, ...]:
+        return tuple(sorted({*self.deciding, *_closed(first, self.direct)}))
 
 
-def states_below(
-    nodes: Sequence[Node], after: Sequence[Node], deciding: Sequence[int], varying: Mapping[Node, int]
-) -> tuple[int, ...]:
-    """The numbers of the states on which these nodes of the turns depend, those included on which depends how often
-    the loop turns; going up. `after`, `deciding` and `varying` as for `needed_states`, or as it gives them."""
-    direct = {k: _below(after[k], varying) for k in varying.values()}
-    return tuple(sorted(_closed({*deciding}.union(*(_below(node, varying) for node in nodes)), direct)))
-
-
-def _closed(first: set[int], direct: Mapping[int, set[int]]) -> set[int]:
+def _closed(first: frozenset[int], direct: Mapping[int, frozenset[int]]) -> set[int]:
     out, todo = set(first), list(first)
     while todo:
         for k in direct[todo.pop()] - out:
@@ -58,7 +66,7 @@ def _closed(first: set[int], direct: Mapping[int, set[int]]) -> set[int]:
     return out
 
 
-def _below(root: Node, wanted: Mapping[Node, int]) -> set[int]:
+def _below(root: Node, wanted: Mapping[Node, int]) -> frozenset[int]:
     """The numbers of the wanted nodes that lie below."""
     out: set[int] = set()
     lowest = min((n.serial for n in wanted), default=0)
@@ -71,4 +79,4 @@ def _below(root: Node, wanted: Mapping[Node, int]) -> set[int]:
             if o not in seen and o.serial >= lowest:
                 seen.add(o)
                 stack.append(o)
-    return out
+    return frozenset(out)

@@ -24,7 +24,7 @@ from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, S
 from hloproof.equivalence.endings import Branch, Ending, LoopTurns, in_branch, in_turns
 from hloproof.equivalence.graph import Node, Side
 from hloproof.equivalence.handed_on import otherwise, settled, turned
-from hloproof.equivalence.loop_states import needed_states, states_below
+from hloproof.equivalence.loop_states import NeededStates
 from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, attribute_key, carried_when
 from hloproof.equivalence.operations import OperationReader, called_in_order
 from hloproof.equivalence.value_trees import (
@@ -315,10 +315,10 @@ class GraphReader(OperationReader):
         if len(self.effects.nodes) != saved[0]:
             raise NotModelled("effects inside a loop")
         varying = [k for k in range(len(state)) if state[k] is bound[k]]
-        deciding, reach = needed_states(after, holds, {bound[k]: k for k in varying})
+        needed = NeededStates.of(after, holds, {bound[k]: k for k in varying})
         out = list(start)
         for k in varying:
-            kept = reach[k]
+            kept = needed.last_value(k)
             key = (level, k, kept, tuple((start[m].type, start[m].sizes) for m in kept))
             operands = [start[m] for m in kept]
             bodies = [holds, *(after[m] for m in kept)]
@@ -328,9 +328,8 @@ class GraphReader(OperationReader):
             return LoopTurns(level, tuple(of), tuple(start[k] for k in of), (holds, *(after[k] for k in of)))
 
         for at, e in enumerate(self.endings[endings:], endings):
-            needed = states_below(e.below, after, deciding, {bound[k]: k for k in varying})
-            self.endings[at] = in_turns(e, self.graph, turns(needed))
-        decides = turns(deciding).node(self.graph)
+            self.endings[at] = in_turns(e, self.graph, turns(needed.below(e.below)))
+        decides = turns(needed.deciding).node(self.graph)
         results = tuple(out[k] for k in varying)
         self.endings.append(Ending(decides, results, decides, stated=stated_count(i), states=stated_states(i)))
         # What a state holds in the turns is said by the loop, not by the state's name.
