@@ -112,10 +112,21 @@ _NEGATED: Final = [
 _BOTH: Final = f"%t = ({_LINE}, {_LINE}) sort(%p, %q), dimensions={{0}}, to_apply=%first"
 _PARTS: Final = [f"%{n} = {_LINE} get-tuple-element(%t), index={k}" for k, n in enumerate("gh")]
 _TURNED: Final = f"%t = {_LINE} reverse(%p), dimensions={{0}}"
+_SORTED: Final = f"%d = {_LINE} sort(%e), dimensions={{0}}, to_apply=%ge"
 _HALVES: Final = ["%s = f32[4]{0} slice(%p), slice={[0:4]}", f"%e = {_LINE} concatenate(%s, %s), dimensions={{0}}"]
 _INTO_BOTH: Final = f"%d = {_LINE} scatter(%p, %i, %e), {_INTO}".replace("%sum", "%second")
 
 
+_FOURTH: Final = ["%s = f32[1]{0} slice(%p), slice={[3:4]}", "%i = f32[] reshape(%s)"]
+_OF_NOTHING: Final = (
+    "%t = f32[0]{0} slice(%p), slice={[0:0]}\n  %e = f32[8,0]{1,0} broadcast(%t), dimensions={1}\n"
+    f"  %d = {_LINE} reduce(%e, %i), dimensions={{1}}, to_apply=%sum"
+)
+_AROUND: Final = f"%d = {_LINE} reduce-window(%s, %i), window={{size=1 pad=PAD}}, to_apply=%sum"
+_GAPS: Final = (
+    "%s = f32[1]{0} slice(%p), slice={[0:1]}; %i = f32[] reshape(%s); %e = f32[4]{0} slice(%p), slice={[0:4]}; "
+    f"%d = {_LINE} reduce-window(%e, %i), window={{size=3 rhs_dilate=2 pad=PAD}}, to_apply=%sum"
+)
 _REDUCED: Final = ["%h = f32[8,1]{1,0} reshape(%e)", f"%d = {_LINE} reduce(%h, %z), dimensions={{1}}, to_apply=%larger"]
 
 
@@ -151,6 +162,24 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         "gh",
         ("unknown", "refuted"),
     ),
+    # It may be made where it is sorted, element by element; in another place it is not what was there.
+    "a sort of what is negated": ([f"%e = {_LINE} negate(%p)", _SORTED], "d", ("unknown", "unknown")),
+    "a sort of what is turned": ([f"%e = {_LINE} reverse(%p), dimensions={{0}}", _SORTED], "d", ("unknown", "refuted")),
+    "a sort of another sort": (
+        [_SORTED.replace("%d", "%f").replace("%e", "%p"), f"%e = {_LINE} negate(%f)", _SORTED],
+        "d",
+        ("unknown", "refuted"),
+    ),
+    "a sort beside what is negated": (
+        [f"%e = {_LINE} negate(%p)", _BOTH.replace("%p, %q", "%q, %e"), *_PARTS],
+        "gh",
+        ("unknown", "unknown"),
+    ),
+    "a sort, and apart what is negated": (
+        [f"%f = {_LINE} negate(%p)", f"%e = {_LINE} negate(%q)", _SORTED.replace("%e", "%f"), f"%g = {_LINE} abs(%p)"],
+        "gd",
+        ("unknown", "refuted"),
+    ),
     # What lies outside of the window is written over itself.
     "an update, copied": (_moved(6), "c", ("unknown", "unknown")),
     "an update by what it overwrites, copied": (_moved(3), "c", ("refuted", "refuted")),
@@ -172,6 +201,43 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         ("unknown", "unknown"),
     ),
     "the real part of the first half for both": ([*_HALVES, f"%d = {_LINE} real(%e)"], "d", ("unknown", "unknown")),
+    "the fourth, where nothing is added to it": ([*_FOURTH, _OF_NOTHING], "d", ("unknown", "unknown")),
+    "the fourth, where something is": (
+        [*_FOURTH, _OF_NOTHING.replace("8,0]", "8,1]").replace("[0]", "[1]").replace("[0:0]", "[3:4]")],
+        "d",
+        ("refuted", "refuted"),
+    ),
+    "the fourth, in windows of nothing": ([*_FOURTH, _AROUND.replace("PAD", "8_-1")], "d", ("unknown", "unknown")),
+    "the fourth, in windows behind": ([*_FOURTH, _AROUND.replace("PAD", "-1_8")], "d", ("unknown", "unknown")),
+    "the first of three, in windows between": (
+        _GAPS.replace("[4]", "[3]")
+        .replace("0:4", "0:3")
+        .replace("size=3 rhs_dilate=2 pad=PAD", "size=2 lhs_dilate=3 pad=1_1")
+        .split("; "),
+        "d",
+        ("unknown", "unknown"),
+    ),
+    "the fourth, in windows astride": (
+        [*_FOURTH, _AROUND.replace("size=1 pad=PAD", "size=7 rhs_dilate=2 pad=12_7")],
+        "d",
+        ("unknown", "unknown"),
+    ),
+    "the first of four, in windows with gaps": (_GAPS.replace("PAD", "4_4").split("; "), "d", ("refuted", "refuted")),
+    "the first of four, in windows with gaps, and before": (
+        _GAPS.replace("PAD", "5_3").split("; "),
+        "d",
+        ("unknown", "unknown"),
+    ),
+    "the first of four, in windows with gaps, and behind": (
+        _GAPS.replace("PAD", "3_5").split("; "),
+        "d",
+        ("unknown", "unknown"),
+    ),
+    "the fourth, in windows of something": (
+        [*_FOURTH, _AROUND.replace("size=1 pad=PAD", "size=8 pad=7_7")],
+        "d",
+        ("refuted", "refuted"),
+    ),
     "the first half by the larger of one": ([*_HALVES, *_REDUCED], "d", ("unknown", "unknown")),
     "the first half by the sum of one": (
         [*_HALVES, *(line.replace("%larger", "%sum") for line in _REDUCED)],
@@ -352,6 +418,27 @@ def test_what_is_handed_on_lies_where_it_lay_by_the_offsets_of_both(offset: int,
     assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == [found]
 
 
+@pytest.mark.parametrize(("offset", "found"), [(0, "unknown"), (4, "refuted")])
+def test_what_is_sorted_is_made_there_only_where_it_lies(offset: int, found: str) -> None:
+    lines = [f"%e = {_LINE} negate(%p)", _SORTED]
+    module = _module(lines, [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j").replace("ALIAS", "")
+    plan = roomy_plan(module, (("y", "x"),))
+    assert "y @0> (size=32,offset=0)" in plan
+    plan = plan.replace("(size=32,offset=0)", "(size=36,offset=0)").replace(
+        "y @0> (size=36,offset=0)", f"y @0> (size=32,offset={offset})"
+    )
+    assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == [found]
+
+
+@pytest.mark.parametrize(("layout", "found"), [("{1,0}", "unknown"), ("{0,1}", "refuted")])
+def test_what_is_sorted_is_made_there_only_as_it_lies(layout: str, found: str) -> None:
+    given, made = "f32[2,4]{1,0}", f"f32[2,4]{layout}"
+    lines = [f"%e = {made} negate(%p)", f"%d = {made} sort(%e), dimensions={{0}}, to_apply=%ge"]
+    module = _module(lines, [("d", made)], (given, given), "%x, %w, %j").replace("ALIAS", "")
+    plan = roomy_plan(module, (("y", "x"),))
+    assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == [found]
+
+
 def test_elements_of_two_names_are_handed_on_together() -> None:
     """The first half of it, by rows, and by its first name."""
     rows = "f32[2,4]{1,0}"
@@ -420,6 +507,19 @@ def test_what_is_in_place_in_a_fusion_and_in_a_plan(what: str) -> None:
     lines, names, expected = _BY_HAND[what]
     module = _module(lines, [(n, _LINE) for n in names], (_LINE, _LINE), "%x, %w, %j")
     assert _verdicts(module, len(names) > 1) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [("real(%t)", "imag(%t)", "unknown"), ("negate(%h)", "abs(%h)", "refuted"), ("", "", "refuted")],
+)
+def test_a_number_of_two_halves_is_handed_on_with_them(first: str, second: str, found: str) -> None:
+    halves = ["%h = f32[8]{0} imag(%t)", f"%u = f32[8]{{0}} {first}", f"%v = f32[8]{{0}} {second}"]
+    made = "%d = c64[8]{0} complex(%u, %v)" if first else "%d = c64[8]{0} negate(%t)"
+    of = [line.replace("f32", "c64").replace("%e =", "%t =") for line in _HALVES]
+    line = "c64[8]{0}"
+    module = _module([*of, *(halves if first else []), made], [("d", line)], (line, line), "%x, %w, %j")
+    assert _verdicts(module, False) == (found, found)
 
 
 def test_two_updates_in_place_have_loops_of_their_own() -> None:

@@ -7,8 +7,10 @@ from functools import partial
 from typing import Final
 
 from hloproof.models.dataflow.value_flow import called
+from hloproof.models.hlo.attributes import Window, WindowDimension
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import ELEMENTWISE
+from hloproof.models.hlo.shape import ArrayShape
 
 _BY_STEPS: Final = ELEMENTWISE | {
     "bitcast",
@@ -46,9 +48,9 @@ _IN_FUSIONS: Final = _BY_STEPS | {
 """The same in fusions, whose code is made for them, element by element."""
 
 _CHOSEN: Final = frozenset(
-    "abs and bitcast-convert clamp convert copy map maximum minimum or real reduce-precision select".split()
+    "abs and bitcast-convert clamp complex convert copy map maximum minimum or real reduce-precision select".split()
 )
-"""What takes elements one by one, and may give back one of them."""
+"""What takes elements one by one, and may give back one of them, or put one together of halves."""
 _COMPUTED: Final = (ELEMENTWISE - _CHOSEN) | {
     "constant",
     "convolution",
@@ -105,16 +107,33 @@ def looks_at_sizes(module: Module, i: Instruction) -> bool:
     return False
 
 
-def computes(module: Module, i: Instruction) -> bool:
-    """No element of the result is one that is given to the instruction. What is computed is made anew whatever comes
-    out: a number to which nothing is added is, too. What a function combines in its turn is taken to be handed on."""
-    function = module.find(called(i, "to_apply")) if i.opcode in _COMBINED else None
+def computes(module: Module, c: Computation, i: Instruction) -> bool:
+    """No element of the result is one that is given to the instruction in the computation. What is computed is made
+    anew whatever comes out: a number to which nothing is added is, too. What a function combines in its turn is taken
+    to be handed on, and so is what a reduction begins with where it may find nothing to combine."""
+    combines = i.opcode in _COMBINED and not _may_find_nothing(c, i)
+    function = module.find(called(i, "to_apply")) if combines else None
     return _is_new(i) or (function is not None and not _behind(function, [function.root_name], _is_new))
 
 
 def handed_on(module: Module, body: Computation, names: Iterable[str]) -> frozenset[int]:
     """The parameters of which elements may be elements of these arrays of a computation, with nothing computed."""
-    return _behind(body, names, partial(computes, module))
+    return _behind(body, names, partial(computes, module, body))
+
+
+def _may_find_nothing(c: Computation, i: Instruction) -> bool:
+    """There is nothing to reduce, or a whole window may lie in what is around the elements and between them."""
+    reduced, window = c.by_name[i.operands[0]].shape, i.attributes.get("window")
+    if not isinstance(reduced, ArrayShape) or reduced.elements == 0:
+        return True
+    dimensions = window.dimensions if isinstance(window, Window) else ()
+    return any(_may_miss(d, n) for d, n in zip(dimensions, reduced.dimensions, strict=False))
+
+
+def _may_miss(d: WindowDimension, size: int) -> bool:
+    """A window may hold none of so many elements: before the first, behind the last, or astride them."""
+    reach = (d.size - 1) * d.window_dilation + 1
+    return max(d.padding_low, d.padding_high) >= reach or d.window_dilation > size or d.base_dilation > 1
 
 
 def _is_new(i: Instruction) -> bool:

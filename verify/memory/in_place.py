@@ -192,6 +192,8 @@ class _Pair:
             return None, None  # operands that lie elsewhere are copied first; then all are sorted in place, together
         if reading.maps.unknown:
             # What a fusion scatters may be read with the very element that it is combined into.
+            if making.way == "sort" and writing.sort == making.sort and self._is_made_there(key, writing, reading):
+                return None, f"{both}: whether {self._i.name} makes what it sorts where it lies is not known"
             if making.way == "sort" or (making.way == "scatter" and self._i.opcode != "fusion"):
                 return f"{both}: {reading.maps.unknown}", None
             return None, f"{both}: {reading.maps.unknown}"
@@ -205,6 +207,11 @@ class _Pair:
             if found != (None, None):
                 return found
         return None, None
+
+    def _is_made_there(self, key: Key, writing: Making, reading: KernelReading) -> bool:
+        """What is sorted may be made, element by element, in the place of what it is computed of, and then sorted."""
+        a, b = self._plan.in_memory[key][1], self._plan.in_memory[reading.value][1]
+        return reading.in_step and a.offset == b.offset and laid_out_alike(writing.written, reading.shape)
 
     def _judge_map(
         self, key: Key, writing: Making, making: Making, reading: KernelReading, m: IndexingMap

@@ -9,7 +9,7 @@ part in the step of each input element. Scatter and sort have rules of their own
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Final, Literal
 
@@ -49,6 +49,8 @@ class KernelReading:
     value: Key
     shape: ArrayShape
     maps: OperandMaps
+    in_step: bool = False
+    """Of what may be read at any time: each of its elements is read for what is in its own place alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ class Kernels:
                 continue
             sets = self._composer.plain(c, i, OUTPUT_TO_INPUT, _number(i, at))
             plain = tuple(self._named(c, i, sets))
-            kept = () if computes(self._plan.module, i) else plain
+            kept = () if computes(self._plan.module, c, i) else plain
             yield Making(at, way, leaf, leaf, index, (), plain, c, handed_on=kept)
 
     def _is_over(self, i: Instruction, n: int, over: dict[tuple[int, ...], set[Key]], at: tuple[int, ...]) -> bool:
@@ -280,7 +282,7 @@ class Kernels:
     ) -> tuple[KernelReading, ...]:
         """What these of the body's instructions come from, any element of it at any time."""
         return tuple(
-            KernelReading(r.value, r.shape, OperandMaps(r.maps.operand, "bound", (), r.maps.position, told))
+            replace(r, maps=OperandMaps(r.maps.operand, "bound", (), r.maps.position, told), in_step=_is_in_step(r))
             for name in names
             for r in self._followed(c, i, body, name)
         )
@@ -338,6 +340,12 @@ class Kernels:
 
 def _arrays(i: Instruction) -> list[tuple[tuple[int, ...], ArrayShape]]:
     return [(at, leaf) for at, leaf in leaves(i.shape) if isinstance(leaf, ArrayShape) and holds_data(leaf)]
+
+
+def _is_in_step(reading: KernelReading) -> bool:
+    """Each element is computed of the one in its own place alone."""
+    index = tuple(dim(k) for k in range(reading.shape.rank))
+    return bool(reading.maps.maps) and all(m.results == index for m in reading.maps.maps)
 
 
 def _is_sorted_alike(body: Computation, sort: Instruction, n: int) -> bool:
