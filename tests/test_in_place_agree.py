@@ -170,9 +170,19 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         "d",
         ("unknown", "refuted"),
     ),
-    "a sort beside what is negated": (
+    "a sort over what is sorted beside it": (
         [f"%e = {_LINE} negate(%p)", _BOTH.replace("%p, %q", "%q, %e"), *_PARTS],
         "gh",
+        ("unknown", "refuted"),
+    ),
+    "a sort of what is negated, beside another": (
+        [f"%e = {_LINE} negate(%p)", _BOTH.replace("%p, %q", "%e, %q"), *_PARTS],
+        "gh",
+        ("unknown", "unknown"),
+    ),
+    "the second result of a sort of what is negated": (
+        [f"%e = {_LINE} negate(%p)", _BOTH.replace("%p, %q", "%q, %e"), *_PARTS],
+        "hg",
         ("unknown", "unknown"),
     ),
     "a sort, and apart what is negated": (

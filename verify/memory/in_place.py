@@ -211,7 +211,7 @@ class _Pair:
     def _is_made_there(self, key: Key, writing: Making, reading: KernelReading) -> bool:
         """What is sorted may be made, element by element, in the place of what it is computed of, and then sorted."""
         a, b = self._plan.in_memory[key][1], self._plan.in_memory[reading.value][1]
-        return reading.in_step and a.offset == b.offset and laid_out_alike(writing.written, reading.shape)
+        return key[1] in reading.made_at and a.offset == b.offset and laid_out_alike(writing.written, reading.shape)
 
     def _judge_map(
         self, key: Key, writing: Making, making: Making, reading: KernelReading, m: IndexingMap

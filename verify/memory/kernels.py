@@ -8,7 +8,7 @@ part in the step of each input element. Scatter and sort have rules of their own
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Final, Literal
@@ -49,8 +49,9 @@ class KernelReading:
     value: Key
     shape: ArrayShape
     maps: OperandMaps
-    in_step: bool = False
-    """Of what may be read at any time: each of its elements is read for what is in its own place alone."""
+    made_at: tuple[tuple[int, ...], ...] = ()
+    """Of what a sort reads: the outputs in whose place, element by element, it may make of this what they are sorted
+    from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,19 +274,10 @@ class Kernels:
         """What is scattered, and where, may be read at any time while elements are written."""
         into = len(update.operands) // 2
         names = dict.fromkeys(update.operands[into:])
-        readings = self._read_meanwhile(c, i, body, names, f"the scatter of {i.name} reads it while it writes")
+        told = f"the scatter of {i.name} reads it while it writes"
+        readings = tuple(_meanwhile(r, told) for name in names for r in self._followed(c, i, body, name))
         index = tuple(dim(k) for k in range(leaf.rank))
         return Making(at, "scatter", leaf, leaf, index, (), readings, body, replaced)
-
-    def _read_meanwhile(
-        self, c: Computation, i: Instruction, body: Computation, names: Iterable[str], told: str
-    ) -> tuple[KernelReading, ...]:
-        """What these of the body's instructions come from, any element of it at any time."""
-        return tuple(
-            replace(r, maps=OperandMaps(r.maps.operand, "bound", (), r.maps.position, told), in_step=_is_in_step(r))
-            for name in names
-            for r in self._followed(c, i, body, name)
-        )
 
     def _fused_sort(
         self,
@@ -304,15 +296,22 @@ class Kernels:
         if replaced not in over.get(at, ()) or not _is_sorted_alike(body, made, k):
             replaced = None
         own = set()
+        outputs: dict[int, list[tuple[int, ...]]] = {}
         for place, _ in _arrays(i):
             other, result = _maker(body, place)
             if other is made:
                 n = result[0] if result else 0
+                outputs.setdefault(n, []).append(place)
                 into = self._parameter_value(i, body, made.operands[n])
                 if into in over.get(place, ()) and _is_sorted_alike(body, made, n):
                     own.add(n)
-        names = [name for n, name in enumerate(made.operands) if n not in own]
-        readings = self._read_meanwhile(c, i, body, names, f"the sort of {i.name} reads it while it writes")
+        told = f"the sort of {i.name} reads it while it writes"
+        readings = tuple(
+            replace(_meanwhile(r, told), made_at=tuple(outputs.get(n, ())) if _is_in_step(r) else ())
+            for n, name in enumerate(made.operands)
+            if n not in own
+            for r in self._followed(c, i, body, name)
+        )
         index = tuple(dim(d) for d in range(leaf.rank))
         return Making(at, "sort", leaf, leaf, index, (), readings, body, replaced, made.name)
 
@@ -340,6 +339,11 @@ class Kernels:
 
 def _arrays(i: Instruction) -> list[tuple[tuple[int, ...], ArrayShape]]:
     return [(at, leaf) for at, leaf in leaves(i.shape) if isinstance(leaf, ArrayShape) and holds_data(leaf)]
+
+
+def _meanwhile(reading: KernelReading, told: str) -> KernelReading:
+    """Of which any element is read at any time."""
+    return replace(reading, maps=OperandMaps(reading.maps.operand, "bound", (), reading.maps.position, told))
 
 
 def _is_in_step(reading: KernelReading) -> bool:
