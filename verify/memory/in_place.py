@@ -192,7 +192,7 @@ class _Pair:
             return None, None  # operands that lie elsewhere are copied first; then all are sorted in place, together
         if reading.maps.unknown:
             # What a fusion scatters may be read with the very element that it is combined into.
-            if making.way == "sort" and writing.sort == making.sort and self._is_made_there(key, writing, reading):
+            if making.way == "sort" and self._is_made_there(key, writing, reading):
                 return None, f"{both}: whether {self._i.name} makes what it sorts where it lies is not known"
             if making.way == "sort" or (making.way == "scatter" and self._i.opcode != "fusion"):
                 return f"{both}: {reading.maps.unknown}", None
