@@ -234,6 +234,29 @@ def test_in_a_branch_in_the_turns_of_another_loop() -> None:
     assert is_said(if_even, always)
 
 
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("(odd, v, v), true_computation=given, false_computation=runs", False),
+        ("(odd, v, v), true_computation=runs, false_computation=given", True),
+        ("(late, v, v), true_computation=given, false_computation=runs", True),
+        ("(late, v, v), true_computation=given, false_computation=given", False),
+    ],
+)
+def test_in_another_branch_in_the_turns_of_another_loop(more: str, told: bool) -> None:
+    """Which one, and chosen by what, though nothing of it matters."""
+    once = (
+        f"late = pred[] compare(m, one), direction=GT\n"
+        f" c = {STATE} conditional(odd, v, v), true_computation=given, false_computation=runs\n"
+        " w0 = s32[] get-tuple-element(c), index=1\n"
+    )
+    twice = (
+        f"{once} d = {STATE} conditional{more}\n x = s32[] get-tuple-element(d), index=1\n"
+        " u = s32[] subtract(x, x)\n w = s32[] add(w0, u)"
+    )
+    assert is_said(turned_if(once + " w = s32[] copy(w0)"), turned_if(twice)) is told
+
+
 def applied(*lines: str) -> str:
     """A function that runs the loop is applied to what is given."""
     before = f"{falls()}f {{\n x = s32[] parameter(0)\n  {run('y', 'x', 'x')}\n ROOT r = s32[] copy(y)\n}}\n"
@@ -250,6 +273,28 @@ def test_in_a_function() -> None:
     assert not is_said(once, once)
     assert not is_said(once, applied(MAPPED, more.replace("DATA", "even")))
     assert is_said(once, applied(MAPPED, more.replace("DATA", "odd")))
+
+
+def combined(combiner: str, more: str = "") -> str:
+    """A function that combines so, and beside it runs the loop from what is combined so far, of which nothing matters;
+    `more` runs another."""
+    name = f"{combiner}.more" if more else combiner
+    return (
+        f"{name} {{\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  {run('y', 'a', 'b')}\n"
+        f"  {more or 'x = s32[] copy(b)'}\n  u = s32[] subtract(y, y)\n  v = s32[] subtract(x, x)\n"
+        f"  w = s32[] add(u, v)\n  t = s32[] {combiner}(a, b)\n  ROOT r = s32[] add(t, w)\n}}\n"
+    )
+
+
+@pytest.mark.parametrize(("by", "told"), [("add", False), ("multiply", True), ("add.more", True)])
+def test_in_functions_that_combine(by: str, told: bool) -> None:
+    """What is combined so far follows from the function; and what another one runs, of which nothing matters, is
+    another loop."""
+    functions = falls() + combined("add") + combined("multiply") + combined("add", run("x", "b", "a"))
+    head = ["i = s32[4] parameter(0)", "z = s32[] constant(0)", "q = s32[] reduce(i, z), dimensions={0}, to_apply=add"]
+    once = entry(*head, "ROOT r = s32[] copy(q)", before=functions)
+    again = f"w = s32[] reduce(i, z), dimensions={{0}}, to_apply={by}"
+    assert is_said(once, entry(*head, again, ignored("o", "w"), "ROOT r = s32[] copy(o)", before=functions)) is told
 
 
 def long(begins: int, first: str, ends: str = "compare(k, n), direction=LT") -> str:

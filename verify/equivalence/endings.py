@@ -137,7 +137,7 @@ def is_taken_for_granted(
             new = [n for n in after_it.get(stack.pop(), ()) if n not in seen]
             seen.update(new)
             stack += new
-        if not loop.alone or seen.isdisjoint(loop.results):
+        if seen.isdisjoint(loop.results):
             return True
     return False
 
