@@ -550,3 +550,27 @@ def test_counters_of_three_loops_are_three() -> None:
     assert decide(before, counted_in_three("o, k"), "exact").verdict == Verdict.PROVED
     for other in ("m, o", "k, m"):
         assert decide(before, counted_in_three(other), "exact").verdict == Verdict.UNKNOWN
+
+
+def added_inside(begins: int) -> Module:
+    """In each of three turns a loop of two turns adds m, which grows outside of it and which only its body reads."""
+    outer, inner = "(s32[], s32[], s32[])", "(s32[], s32[], s32[])"
+    given, named = parts_of(outer, ["k", "m", "a"]), parts_of(inner, ["o", "m", "a"])
+    one = " one = s32[] constant(1)\n"
+    return parse_module(
+        f"HloModule m\n"
+        f"ends {{\n{named} n = s32[] constant(2)\n ROOT p = pred[] compare(o, n), direction=LT\n}}\n"
+        f"turn {{\n{named}{one} j = s32[] add(o, one)\n d = s32[] add(a, m)\n ROOT r = {inner} tuple(j, m, d)\n}}\n"
+        f"three {{\n{given} n = s32[] constant(3)\n ROOT p = pred[] compare(k, n), direction=LT\n}}\n"
+        f"around {{\n{given}{one} zero = s32[] constant(0)\n j = s32[] add(k, one)\n g = s32[] add(m, one)\n"
+        f" v = {inner} tuple(zero, m, a)\n l = {inner} while(v), condition=ends, body=turn\n"
+        f" d = s32[] get-tuple-element(l), index=2\n ROOT r = {outer} tuple(j, g, d)\n}}\n"
+        f"ENTRY e {{\n x = s32[] parameter(0)\n zero = s32[] constant(0)\n b = s32[] constant({begins})\n"
+        f" v = {outer} tuple(zero, b, x)\n l = {outer} while(v), condition=three, body=around\n"
+        f" ROOT r = s32[] get-tuple-element(l), index=2\n}}\n"
+    )
+
+
+def test_a_state_that_only_the_body_of_a_loop_inside_reads() -> None:
+    assert decide(added_inside(0), added_inside(0), "exact").verdict == Verdict.PROVED
+    assert decide(added_inside(0), added_inside(1), "exact").verdict == Verdict.UNKNOWN
