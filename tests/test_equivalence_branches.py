@@ -70,3 +70,83 @@ def test_what_is_promised(more: tuple[str, ...], told: bool) -> None:
     found = decide(parse_module(read()), parse_module(read(*more)), "exact")
     assert found.verdict == Verdict.PROVED
     assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+
+
+STATE = "(s32[], s32[4])"
+TURNS = (
+    f"ends {{\n  v = {STATE} parameter(0)\n  k = s32[] get-tuple-element(v), index=0\n  n = s32[] constant(3)\n"
+    "  ROOT o = pred[] compare(k, n), direction=LT\n}\n"
+    f"turn {{\n  v = {STATE} parameter(0)\n  k = s32[] get-tuple-element(v), index=0\n"
+    "  x = s32[4] get-tuple-element(v), index=1\n  one = s32[] constant(1)\n  j = s32[] add(k, one)\n"
+    "  i = s32[2,1] broadcast(k), dimensions={}\n  g = s32[2] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, "
+    "start_index_map={0}, index_vector_dim=1, slice_sizes={1}, indices_are_sorted=true\n"
+    "  b = s32[4] concatenate(g, g), dimensions={0}\n  d = s32[4] add(x, b)\n"
+    f"  ROOT r = {STATE} tuple(j, d)\n}}\n"
+    f"runs {{\n  x = s32[4] parameter(0)\n  z = s32[] constant(0)\n  v = {STATE} tuple(z, x)\n"
+    f"  l = {STATE} while(v), condition=ends, body=turn\n  ROOT r = s32[4] get-tuple-element(l), index=1\n}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [(("stays", "runs", "stays"), False), (("stays", "runs"), True), (("runs", "stays", "stays"), True)],
+)
+def test_what_is_promised_in_the_turns_of_a_loop(more: tuple[str, ...], told: bool) -> None:
+    once = entry(*HEAD, by_number("c", "stays", "runs", "stays"), "ROOT r = s32[4] copy(c)", before=TURNS + STAYS)
+    lines = (by_number("c", "stays", "runs", "stays"), by_number("d", *more), "z = s32[4] subtract(d, d)")
+    twice = entry(*HEAD, *lines, "ROOT r = s32[4] add(c, z)", before=TURNS + STAYS)
+    found = decide(parse_module(once), parse_module(twice), "exact")
+    assert found.verdict == Verdict.PROVED
+    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+
+
+def test_what_is_promised_before_a_loop() -> None:
+    run = (
+        "n = s32[] constant(0)",
+        f"v = {STATE} tuple(n, y)",
+        f"l = {STATE} while(v), condition=ends, body=turn",
+        "ROOT r = s32[4] get-tuple-element(l), index=1",
+    )
+    plain = TURNS.replace(", indices_are_sorted=true", "")
+    read = "g = s32[2] gather(x, i), " + READS.split("gather(x, i), ")[1].split("\n")[0]
+    given = ("i = s32[2,1] constant({{2},{1}})", "y = s32[4] concatenate(g, g), dimensions={0}")
+    before = entry(*HEAD, given[0], read.replace(", indices_are_sorted=true", ""), given[1], *run, before=plain)
+    after = entry(*HEAD, given[0], read, given[1], *run, before=plain)
+    for one, other, told in ((before, after, True), (after, before, False), (after, after, False)):
+        found = decide(parse_module(one), parse_module(other), "exact")
+        assert found.verdict == Verdict.PROVED
+        assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+
+
+FLYING = "(s32[4], s32[4], u32[])"
+MADE = (
+    "made {\n  x = s32[4] parameter(0)\n  n = u32[] constant(0)\n  ROOT t = (s32[4], s32[4], u32[]) tuple(x, x, n)\n}\n"
+)
+STARTED = "started {\n  x = s32[4] parameter(0)\n  ROOT t = (s32[4], s32[4], u32[]) copy-start(x)\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("branches", "known"), [("made, made", True), ("made, started", False), ("started, made", False)]
+)
+def test_what_is_in_flight_after_one_branch_alone(branches: str, known: bool) -> None:
+    lines = (f"c = {FLYING} conditional(s, x, x), branch_computations={{{branches}}}", "ROOT r = s32[] add(s, s)")
+    module = parse_module(entry(*HEAD, *lines, before=MADE + STARTED))
+    found = decide(module, module, "exact")
+    assert found.verdict == (Verdict.PROVED if known else Verdict.UNKNOWN)
+    assert known or "in flight" in found.reason
+
+
+@pytest.mark.parametrize(("root", "known"), [("copy(t)", True), ("copy-start(x)", False)])
+def test_what_is_in_flight_after_a_turn_alone(root: str, known: bool) -> None:
+    given = f"t = {FLYING} parameter(0)\n  x = s32[4] get-tuple-element(t), index=0\n"
+    turn = f"turn {{\n  {given}  ROOT r = {FLYING} {root}\n}}\n"
+    ends = f"ends {{\n  t = {FLYING} parameter(0)\n  ROOT o = pred[] constant(false)\n}}\n"
+    lines = (
+        "n = u32[] constant(0)",
+        f"t = {FLYING} tuple(x, x, n)",
+        f"l = {FLYING} while(t), condition=ends, body=turn",
+    )
+    module = parse_module(entry(*HEAD, *lines, "ROOT r = s32[] add(s, s)", before=ends + turn))
+    found = decide(module, module, "exact")
+    assert found.verdict == (Verdict.PROVED if known else Verdict.UNKNOWN)
+    assert known or "in flight" in found.reason
