@@ -125,7 +125,7 @@ _OF_NOTHING: Final = (
 _AROUND: Final = f"%d = {_LINE} reduce-window(%s, %i), window={{size=1 pad=PAD}}, to_apply=%sum"
 _GAPS: Final = (
     "%s = f32[1]{0} slice(%p), slice={[0:1]}; %i = f32[] reshape(%s); %e = f32[4]{0} slice(%p), slice={[0:4]}; "
-    f"%d = {_LINE} reduce-window(%e, %i), window={{size=3 rhs_dilate=2 pad=PAD}}, to_apply=%sum"
+    f"%d = {_LINE} reduce-window(%e, %i), window={{size=4 rhs_dilate=2 pad=PAD}}, to_apply=%sum"
 )
 _REDUCED: Final = ["%h = f32[8,1]{1,0} reshape(%e)", f"%d = {_LINE} reduce(%h, %z), dimensions={{1}}, to_apply=%larger"]
 
@@ -222,7 +222,7 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
     "the first of three, in windows between": (
         _GAPS.replace("[4]", "[3]")
         .replace("0:4", "0:3")
-        .replace("size=3 rhs_dilate=2 pad=PAD", "size=2 lhs_dilate=3 pad=1_1")
+        .replace("size=4 rhs_dilate=2 pad=PAD", "size=2 lhs_dilate=3 pad=1_1")
         .split("; "),
         "d",
         ("unknown", "unknown"),
@@ -232,14 +232,14 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         "d",
         ("unknown", "unknown"),
     ),
-    "the first of four, in windows with gaps": (_GAPS.replace("PAD", "4_4").split("; "), "d", ("refuted", "refuted")),
+    "the first of four, in windows with gaps": (_GAPS.replace("PAD", "6_4").split("; "), "d", ("refuted", "refuted")),
     "the first of four, in windows with gaps, and before": (
-        _GAPS.replace("PAD", "5_3").split("; "),
+        _GAPS.replace("PAD", "7_3").split("; "),
         "d",
         ("unknown", "unknown"),
     ),
     "the first of four, in windows with gaps, and behind": (
-        _GAPS.replace("PAD", "3_5").split("; "),
+        _GAPS.replace("PAD", "3_7").split("; "),
         "d",
         ("unknown", "unknown"),
     ),
