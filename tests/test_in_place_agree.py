@@ -162,6 +162,12 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         "gh",
         ("unknown", "refuted"),
     ),
+    "a sort over what another result is sorted from": ([_BOTH, *_PARTS], "hg", ("unknown", "refuted")),
+    "the second result of a sort over what it is sorted from": (
+        [_BOTH.replace("%p, %q", "%q, %p"), *_PARTS],
+        "hg",
+        ("unknown", "proved"),
+    ),
     # It may be made where it is sorted, element by element; in another place it is not what was there.
     "a sort of what is negated": ([f"%e = {_LINE} negate(%p)", _SORTED], "d", ("unknown", "unknown")),
     "a sort of what is turned": ([f"%e = {_LINE} reverse(%p), dimensions={{0}}", _SORTED], "d", ("unknown", "refuted")),
@@ -428,9 +434,11 @@ def test_what_is_handed_on_lies_where_it_lay_by_the_offsets_of_both(offset: int,
     assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == [found]
 
 
-@pytest.mark.parametrize(("offset", "found"), [(0, "unknown"), (4, "refuted")])
-def test_what_is_sorted_is_made_there_only_where_it_lies(offset: int, found: str) -> None:
-    lines = [f"%e = {_LINE} negate(%p)", _SORTED]
+@pytest.mark.parametrize(
+    ("given", "offset", "found"), [("p", 0, "proved"), ("p", 4, "refuted"), ("e", 0, "unknown"), ("e", 4, "refuted")]
+)
+def test_what_is_sorted_is_made_there_only_where_it_lies(given: str, offset: int, found: str) -> None:
+    lines = [f"%e = {_LINE} negate(%p)", _SORTED.replace("%e", f"%{given}")]
     module = _module(lines, [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j").replace("ALIAS", "")
     plan = roomy_plan(module, (("y", "x"),))
     assert "y @0> (size=32,offset=0)" in plan
@@ -440,10 +448,13 @@ def test_what_is_sorted_is_made_there_only_where_it_lies(offset: int, found: str
     assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == [found]
 
 
-@pytest.mark.parametrize(("layout", "found"), [("{1,0}", "unknown"), ("{0,1}", "refuted")])
-def test_what_is_sorted_is_made_there_only_as_it_lies(layout: str, found: str) -> None:
+@pytest.mark.parametrize(
+    ("sorts", "layout", "found"),
+    [("p", "{1,0}", "proved"), ("p", "{0,1}", "refuted"), ("e", "{1,0}", "unknown"), ("e", "{0,1}", "refuted")],
+)
+def test_what_is_sorted_is_made_there_only_as_it_lies(sorts: str, layout: str, found: str) -> None:
     given, made = "f32[2,4]{1,0}", f"f32[2,4]{layout}"
-    lines = [f"%e = {made} negate(%p)", f"%d = {made} sort(%e), dimensions={{0}}, to_apply=%ge"]
+    lines = [f"%e = {made} negate(%p)", f"%d = {made} sort(%{sorts}), dimensions={{0}}, to_apply=%ge"]
     module = _module(lines, [("d", made)], (given, given), "%x, %w, %j").replace("ALIAS", "")
     plan = roomy_plan(module, (("y", "x"),))
     assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == [found]
