@@ -47,6 +47,32 @@ def test_what_is_sent(before: tuple[str, ...], after: tuple[str, ...], found: Ve
     assert decide(parse_module(sent(*before)), parse_module(sent(*after)), "exact").verdict == found
 
 
+def sent_inside(outer: str, inner: str) -> str:
+    """Sent in a branch of a branch."""
+    two = (
+        "two {\n  t = (s32[], s32[4]) parameter(0)\n  s = s32[] get-tuple-element(t), index=0\n"
+        "  x = s32[4] get-tuple-element(t), index=1\n"
+        f"  ROOT c = s32[4] conditional(s, x, x), branch_computations={{{inner}}}\n}}\n"
+        "one {\n  t = (s32[], s32[4]) parameter(0)\n  ROOT x = s32[4] get-tuple-element(t), index=1\n}\n"
+    )
+    head = [*HEAD, "p = s32[] parameter(2)", "t = (s32[], s32[4]) tuple(s, x)"]
+    choice = f"c = s32[4] conditional(p, t, t), branch_computations={{{outer}}}"
+    return entry(*head, choice, "ROOT r = s32[4] copy(c)", before=SENDS + STAYS + two)
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "found"),
+    [
+        ("one, two", "stays, sends", Verdict.PROVED),
+        ("two, one", "stays, sends", Verdict.UNKNOWN),
+        ("one, two", "sends, stays", Verdict.UNKNOWN),
+    ],
+)
+def test_what_is_sent_in_a_branch_of_a_branch(outer: str, inner: str, found: Verdict) -> None:
+    before, after = sent_inside("one, two", "stays, sends"), sent_inside(outer, inner)
+    assert decide(parse_module(before), parse_module(after), "exact").verdict == found
+
+
 def read(*more: str) -> str:
     lines = [by_number("c", "stays", "reads", "stays")]
     if more:
@@ -98,6 +124,20 @@ def test_what_is_promised_in_the_turns_of_a_loop(more: tuple[str, ...], told: bo
     found = decide(parse_module(once), parse_module(twice), "exact")
     assert found.verdict == Verdict.PROVED
     assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+
+
+def test_what_is_promised_in_what_decides_on_one_more_turn() -> None:
+    """That is met once more than the turns."""
+    read = "".join(line + "\n" for line in TURNS.split("\n") if " i = " in line or " g = " in line)
+    given = "  x = s32[4] get-tuple-element(v), index=1\n"
+    plain = TURNS.replace(", indices_are_sorted=true", "")
+    decides = plain.replace("  n = s32[] constant(3)\n", f"{given}{read}  n = s32[] constant(3)\n")
+    both = TURNS.replace("  n = s32[] constant(3)\n", f"{given}{read}  n = s32[] constant(3)\n")
+    texts = [entry(*HEAD, "ROOT c = s32[4] call(x), to_apply=runs", before=t) for t in (TURNS, decides, both)]
+    for one, other, told in ((0, 0, False), (0, 1, True), (0, 2, True), (1, 1, False), (2, 2, False), (2, 0, False)):
+        found = decide(parse_module(texts[one]), parse_module(texts[other]), "exact")
+        assert found.verdict == Verdict.PROVED
+        assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told, (one, other)
 
 
 def test_what_is_promised_before_a_loop() -> None:

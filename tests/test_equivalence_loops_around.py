@@ -335,3 +335,312 @@ def test_from_its_end(direction: str, told: bool) -> None:
         "i = s32[] parameter(0)", *loops, ignored("z", "w"), "ROOT r = s32[] copy(z)", before=falls() + never + other
     )
     assert is_said(entry("i = s32[] parameter(0)", "ROOT r = s32[] copy(i)"), after) is told
+
+
+def by_count(*branches: str) -> str:
+    """A branch that k chooses, of which nothing matters."""
+    given = ", ".join(["k", *["v"] * len(branches)])
+    return f"d = {STATE} conditional({given}), branch_computations={{{', '.join(branches)}}}"
+
+
+OF_THREE = ("given", "runs", "given")
+
+
+@pytest.mark.parametrize(
+    ("more", "told"), [(OF_THREE, False), (("given", "runs"), True), (("runs", "given", "given"), True)]
+)
+def test_in_one_of_so_many_branches_in_turns_and_functions(more: tuple[str, ...], told: bool) -> None:
+    once, other = (turned_if(f"{by_count(*b)}\n w = s32[] copy(a)") for b in (OF_THREE, more))
+    assert is_said(once, other) is told
+    texts = []
+    for branches in (OF_THREE, more):
+        before = turned_if("w = s32[] copy(a)").removeprefix("HloModule m\n\n").split("three {")[0]
+        before += (
+            f"f {{\n k = s32[] parameter(0)\n v = {STATE} tuple(k, k)\n {by_count(*branches)}\n"
+            " ROOT r = s32[] copy(k)\n}\n"
+        )
+        text = entry("i = s32[4] parameter(0)", "ROOT m = s32[4] map(i), dimensions={0}, to_apply=f", before=before)
+        texts.append(text)
+    assert is_said(*texts) is told
+
+
+BESIDE = run("w", "m", "a")
+"""The loop, and nothing is made of what it gives."""
+
+
+def met(in_turn: bool, in_condition: bool, words: str = "") -> str:
+    """A turn of a loop over (k, m, a), in which the loop may run for nothing, as it may in the condition."""
+    given = parts_of(OUTER, ["k", "m", "a"])
+    before = (
+        f"{falls()}once {{\n{given}  {BESIDE if in_condition else ''}\n n = s32[] constant(1)\n"
+        f" ROOT o = pred[] compare(k, n), direction=LT\n}}\n"
+        f"around {{\n{given}  {BESIDE if in_turn else ''}\n one = s32[] constant(1)\n j = s32[] add(k, one)\n"
+        f" g = s32[] add(m, one)\n d = s32[] add(a, a)\n ROOT r = {OUTER} tuple(j, g, d)\n}}\n"
+    )
+    return entry(
+        "i = s32[] parameter(0)",
+        "z = s32[] constant(0)",
+        f"v = {OUTER} tuple(z, z, i)",
+        f"l = {OUTER} while(v), condition=once, body=around{words}",
+        "ROOT r = s32[] get-tuple-element(l), index=2",
+        before=before,
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ((True, False), (True, False), False),
+        ((False, True), (False, True), False),
+        ((True, True), (True, True), False),
+        ((True, False), (False, True), True),
+        ((True, False), (True, True), True),
+    ],
+)
+def test_in_what_decides_whether_there_is_one_more_turn(
+    before: tuple[bool, bool], after: tuple[bool, bool], told: bool
+) -> None:
+    """That is met once more than the turns, here with an odd number."""
+    assert is_said(met(*before), met(*after)) is told
+
+
+def picked(select: bool, scatter: bool) -> str:
+    """A select-and-scatter of which each function may run the loop."""
+    both = " m = s32[] parameter(0)\n a = s32[] parameter(1)\n"
+    before = (
+        f"{falls()}picks {{\n{both}  {BESIDE if select else ''}\n ROOT o = pred[] compare(m, a), direction=GE\n}}\n"
+        f"adds {{\n{both}  {BESIDE if scatter else ''}\n ROOT o = s32[] add(m, a)\n}}\n"
+    )
+    return entry(
+        "x = s32[4] parameter(0)",
+        "y = s32[2] parameter(1)",
+        "z = s32[] constant(0)",
+        "ROOT r = s32[4] select-and-scatter(x, y, z), window={size=2 stride=2}, select=picks, scatter=adds",
+        before=before,
+    )
+
+
+@pytest.mark.parametrize(("after", "told"), [((True, False), False), ((False, True), True), ((True, True), True)])
+def test_in_one_of_two_functions(after: tuple[bool, bool], told: bool) -> None:
+    assert is_said(picked(True, False), picked(*after)) is told
+    assert is_said(picked(False, False), picked(*after))
+
+
+def test_in_a_function_that_a_custom_call_is_given() -> None:
+    """To what it applies it nobody knows."""
+    f = f"{falls()}f {{\n m = s32[] parameter(0)\n a = s32[] copy(m)\n  {BESIDE}\n ROOT r = s32[] copy(m)\n}}\n"
+    call = 'custom-call(i), custom_call_target="some", called_computations={f}'
+    once = entry("i = s32[] parameter(0)", f"ROOT c = s32[] {call}", before=f)
+    more = entry(
+        "i = s32[] parameter(0)", f"c = s32[] {call}", f"d = s32[2] {call}", "ROOT r = s32[] copy(c)", before=f
+    )
+    assert is_said(once, more)
+    assert is_said(once, once)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"), [("", "", False), ("x", "x", False), ("", "x", True), ("x", "y", True)]
+)
+def test_with_words_that_nobody_knows(first: str, second: str, told: bool) -> None:
+    """What they change nobody knows either."""
+    words = {name: f', frontend_attributes={{odd="{name}"}}' if name else "" for name in (first, second)}
+    head = ["m = s32[] parameter(0)", "a = s32[] parameter(1)"]
+    before = entry(*head, run("w", "m", "a", words[first]), "ROOT r = s32[] add(m, a)", before=falls())
+    after = entry(*head, run("w", "m", "a", words[second]), "ROOT r = s32[] add(m, a)", before=falls())
+    assert is_said(before, after) is told
+
+
+@pytest.mark.parametrize(
+    "name", ["known_init_step", "known_induction_variable", "dynamic_variable_tuple_indices", "known_init_step alone"]
+)
+@pytest.mark.parametrize(("begins", "step", "told"), [("z", "one", False), ("o", "one", True), ("z", "two", True)])
+def test_what_the_text_says_of_a_state_that_decides_nothing(name: str, begins: str, step: str, told: bool) -> None:
+    said = {
+        "known_init_step": '"known_init_step":{"init":"0","step":"1"},"known_induction_variable":{"tuple_index":"1"}',
+        "known_induction_variable": '"known_induction_variable":{"tuple_index":"1"}',
+        "dynamic_variable_tuple_indices": '"dynamic_variable_tuple_indices":["1"]',
+        "known_init_step alone": '"known_init_step":{"init":"0","step":"1"}',
+    }[name]
+    every, name = name.endswith("alone"), name.split()[0]
+
+    def of(begins: str, step: str, other: str) -> str:
+        text = met(False, False, f", backend_config={{{said}}}").replace(
+            "tuple(z, z, i)", f"tuple(z, {begins}, {other})"
+        )
+        text = text.replace("g = s32[] add(m, one)", f"two = s32[] constant(2)\n g = s32[] add(m, {step})")
+        return text.replace("z = s32[] constant(0)", "z = s32[] constant(0)\n  o = s32[] constant(5)").replace(
+            "index=2\n}", "index=0\n}"
+        )
+
+    for other, more in (("i", told), ("o", told or every)):  # where it may speak of any state, no other may change
+        found = decide(parse_module(of("z", "one", "i")), parse_module(of(begins, step, other)), "exact")
+        assert found.verdict == Verdict.PROVED
+        assert (f"promised: {name} of while" in dict(found.axioms)) is more
+
+
+WORDS = ', backend_config={"known_induction_variable":{"tuple_index":"1"}}'
+
+
+def test_what_the_text_says_of_a_loop_in_a_branch() -> None:
+    """Where only a branch runs it, it says so of the branch."""
+    runs = (run("w", "n", "i", WORDS), "ROOT r = s32[] select(p, w, i)")
+    text = chosen(*EITHER).replace("body=turn\n", f"body=turn{WORDS}\n")
+    assert WORDS in text
+    for before, after, told in (
+        (text, text, False),
+        (text, chosen(*runs), True),
+        (chosen(*runs), chosen(*runs), False),
+    ):
+        found = decide(parse_module(before), parse_module(after), "exact")
+        assert found.verdict == Verdict.PROVED
+        assert ("promised: known_induction_variable of while" in dict(found.axioms)) is told
+
+
+def test_what_the_text_says_of_a_loop_that_ends_otherwise() -> None:
+    """Of a state that stays as it is, which another loop counts by, or none."""
+    given = parts_of(STATE, ["k", "b"])
+    loops = f"stays {{\n{given} one = s32[] constant(1)\n j = s32[] add(k, one)\n ROOT r = {STATE} tuple(j, b)\n}}\n"
+    for n, bound in enumerate(("b", "one")):
+        ends = f"{given} one = s32[] constant(1)\n ROOT o = pred[] compare(k, {bound}), direction=LT"
+        loops += f"ends{n} {{\n{ends}\n}}\n"
+    head = ["i = s32[] parameter(0)", "z = s32[] constant(0)", f"v = {STATE} tuple(z, i)"]
+    one, other = (f"l{n} = {STATE} while(v), condition=ends{n}, body=stays{WORDS}" for n in range(2))
+    last = "ROOT r = s32[] get-tuple-element(l0), index=0"
+    texts = [entry(*head, *lines, last, before=loops) for lines in ((one,), (one, other))]
+    for after, told in ((texts[0], False), (texts[1], True)):
+        found = decide(parse_module(texts[0]), parse_module(after), "exact")
+        assert found.verdict == Verdict.PROVED
+        assert ("promised: known_induction_variable of while" in dict(found.axioms)) is told
+
+
+def in_both(first: str, second: str) -> str:
+    """The loop in a branch that p chooses, which stands in one that the other number chooses; and then, for nothing, in
+    one of the two alone."""
+    inner = f"two {{\n t = ({STATE}, pred[]) parameter(0)\n v = {STATE} get-tuple-element(t), index=0\n"
+    inner += " p = pred[] get-tuple-element(t), index=1\n"
+    inner += f" ROOT c = {STATE} conditional(p, v, v), true_computation=runs, false_computation=given\n}}\n"
+    none = f"none {{\n t = ({STATE}, pred[]) parameter(0)\n ROOT v = {STATE} get-tuple-element(t), index=0\n}}\n"
+    lines = [
+        f"t = ({STATE}, pred[]) tuple(v, p)",
+        f"c = {STATE} conditional(s, t, t), branch_computations={{none, two}}",
+        "q = s32[] get-tuple-element(c), index=1",
+        *([first] if first else []),
+        *([second] if second else []),
+        "ROOT r = s32[] copy(q)",
+    ]
+    return chosen(*lines).replace("ENTRY", f"{inner}{none}ENTRY")
+
+
+P_ALONE = f"a = {STATE} conditional(p, v, v), true_computation=runs, false_computation=given"
+S_ALONE = f"b = {STATE} conditional(s, v, v), branch_computations={{given, runs}}"
+
+
+def test_in_a_branch_in_another_branch() -> None:
+    assert not is_said(in_both("", ""), in_both("", ""))
+    assert not is_said(in_both(P_ALONE, ""), in_both("", ""))
+    for more in ((P_ALONE, ""), ("", S_ALONE)):
+        assert is_said(in_both("", ""), in_both(*more))
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        ("reduce(i, z), dimensions={0}, to_apply=add", False),
+        ("reduce(i, z), dimensions={1}, to_apply=add", True),
+        ("reduce(i, o), dimensions={0}, to_apply=add", True),
+        ("reduce(k, z), dimensions={0}, to_apply=add", True),
+    ],
+)
+def test_in_functions_that_combine_something_else(other: str, told: bool) -> None:
+    head = ["i = s32[4,4] parameter(0)", "k = s32[4,4] parameter(1)", "z = s32[] constant(0)", "o = s32[] constant(1)"]
+    once = [*head, "q = s32[4] reduce(i, z), dimensions={0}, to_apply=add"]
+    functions = falls() + combined("add")
+    more = [f"w = s32[4] {other}", "u = s32[4] subtract(w, w)", "ROOT r = s32[4] add(q, u)"]
+    before = entry(*once, "ROOT r = s32[4] copy(q)", before=functions)
+    assert is_said(before, entry(*once, *more, before=functions)) is told
+
+
+def test_in_a_function_in_the_turns_of_another_loop() -> None:
+    """What it is given there is a state."""
+    f = f"f {{\n x = s32[] parameter(0)\n  {run('y', 'x', 'x')}\n ROOT r = s32[] copy(y)\n}}\n"
+    inside = (
+        "h = s32[1] broadcast(m), dimensions={}\n e = s32[1] map(h), dimensions={0}, to_apply=f\n w = s32[] reshape(e)"
+    )
+    once, same, other = (
+        turns(*starts, inside=inside).replace("three {", f"{f}three {{", 1)
+        for starts in (("s0",), ("s0", "s0"), ("s0", "s1"))
+    )
+    assert not is_said(once, once)
+    assert not is_said(once, same)
+    assert is_said(once, other)
+
+
+def test_in_functions_that_give_the_same() -> None:
+    """What the loop begins with differs, and what is made of it is nothing."""
+    both = " m = s32[] parameter(0)\n a = s32[] parameter(1)\n"
+    functions = falls() + "".join(
+        f"{name} {{\n{both}  {run('w', first, second)}\n ROOT o = s32[] add(m, a)\n}}\n"
+        for name, first, second in (("f", "m", "a"), ("g", "a", "m"))
+    )
+    head = ["i = s32[4] parameter(0)", "z = s32[] constant(0)"]
+    one, other = (
+        entry(*head, f"ROOT q = s32[] reduce(i, z), dimensions={{0}}, to_apply={by}", before=functions) for by in "fg"
+    )
+    assert not is_said(one, one)
+    assert is_said(one, other)
+
+
+def test_behind_a_loop_that_stands_alone() -> None:
+    """It has begun and ended before those around it do."""
+    once, more = (
+        turns(*starts).replace("v0 = ", f"{run('first', 'i', 'i')}\n  v0 = ") for starts in (("s0",), ("s0", "s1"))
+    )
+    assert "first.l = " in once
+    assert not is_said(once, once)
+    assert not is_said(more, more)
+    assert is_said(once, more)
+
+
+def test_in_a_branch_that_a_state_chooses() -> None:
+    """Which the loop itself does not depend on."""
+    inside = (
+        f"five = s32[] constant(5)\n v = {STATE} tuple(five, one)\n"
+        f" c = {STATE} conditional(m, v, v), branch_computations={{given, runs}}\n"
+        " w = s32[] get-tuple-element(c), index=1"
+    )
+    both = f"given {{\n ROOT v = {STATE} parameter(0)\n}}\n"
+    both += f"runs {{\n v = {STATE} parameter(0)\n ROOT l = {STATE} while(v), condition=ends, body=turn\n}}\n"
+    once, more = (
+        turns(*starts, inside=inside).replace("three {", f"{both}three {{", 1) for starts in (("s0",), ("s0", "s1"))
+    )
+    assert not is_said(once, once)
+    assert is_said(once, more)
+
+
+def test_what_a_loop_begins_with_that_takes_no_turn() -> None:
+    """The one ends at once; the other one, which gives what it begins with, is another loop."""
+    given = parts_of(OUTER, ["k", "m", "a"])
+    never = f"never {{\n{given} ROOT o = pred[] compare(k, k), direction=NE\n}}\n"
+    never += f"next {{\n{given} j = s32[] add(k, m)\n d = s32[] add(m, a)\n e = s32[] add(a, k)\n"
+    never += f" ROOT r = {OUTER} tuple(j, d, e)\n}}\n"
+    lines = [
+        run("w", "n", "i"),
+        f"v = {OUTER} tuple(i, w, n)",
+        f"l = {OUTER} while(v), condition=never, body=next",
+        "ROOT r = s32[] get-tuple-element(l), index=0",
+    ]
+    head = ["i = s32[] parameter(0)", "n = s32[] parameter(1)"]
+    assert is_said(entry(*head, "ROOT r = s32[] copy(i)"), entry(*head, *lines, before=falls() + never))
+
+
+def test_one_turn_later_in_a_branch() -> None:
+    """Both loops are taken one turn further: neither is shown to end by that."""
+    seven = "e = s32[] constant(7)"
+    state = f"y = {STATE} tuple(e, i)"
+    branch = f"c = {STATE} conditional(p, y, y), true_computation=runs, false_computation=given"
+    before = parse_module(chosen(seven, state, branch, "ROOT r = s32[] get-tuple-element(c), index=1"))
+    after = parse_module(chosen(seven, run("w", "e", "i"), "ROOT r = s32[] select(p, w, i)"))
+    steps = [["arguments"], ["same"], ["turn", 0], ["same"], ["turn", 1], ["same"], ["same"], ["same"]]
+    found = recheck(before, after, Certificate("exact", steps))
+    assert found.verdict == Verdict.PROVED
+    assert "assumed: a loop ends" in dict(found.axioms)

@@ -66,8 +66,6 @@ class Ending:
     """It stands in no other loop and no function, so that `results` are values of the module."""
     stated: int | None = None
     """How many turns the text says that it takes, which whoever runs it may take without asking the condition."""
-    states: tuple[tuple[str, str], ...] = ()
-    """What the text says of its states: where one begins and by how much it grows."""
 
     @property
     def below(self) -> tuple[Node, ...]:
@@ -93,9 +91,9 @@ def in_branch(loop: Ending, branch: Branch) -> Ending:
     return replace(loop, branches=loop.branches | {branch})
 
 
-def in_turns(loop: Ending, graph: Graph, turns: LoopTurns) -> Ending:
-    """The loop in the turns of another."""
-    return _inside(loop, turns.node(graph, loop.below, loop.numbers))
+def in_turns(loop: Ending, graph: Graph, turns: LoopTurns, to_decide: bool) -> Ending:
+    """The loop in the turns of another, or in what decides whether there is one more."""
+    return _inside(loop, turns.node(graph, loop.below, loop.numbers, to_decide))
 
 
 def in_function(
@@ -105,6 +103,12 @@ def in_function(
     else that tells it from others."""
     key = (operation, loop.numbers)
     return _inside(loop, graph.node("ending", "pred", (), given, key, (*results, *loop.below)))
+
+
+def with_unknown_words(loop: Ending, graph: Graph, words: object) -> Ending:
+    """The loop where words stand beside it, or beside what runs it, of which nobody knows what they change."""
+    whole = graph.node("ending", "pred", (), (), (words, loop.numbers), loop.below)
+    return replace(_inside(loop, whole), results=())
 
 
 def _inside(loop: Ending, whole: Node) -> Ending:
@@ -143,13 +147,12 @@ def is_taken_for_granted(
 
 
 def promised_by_text(graph: Graph, before: Iterable[Ending], after: Iterable[Ending]) -> frozenset[str]:
-    """What the module after says of a loop and its turns, the module before does not say of the same loop, and nobody
+    """What the module after says of the turns of a loop, the module before does not say of the same loop, and nobody
     counts here. Raises Denied where a loop can be followed to its last turn, and takes another number of them."""
     before = tuple(before)
     told: set[str] = set()
     for e in after:
         same = [b for b in before if b.is_run_in(e)]
-        told.update(name for name, value in e.states if not any((name, value) in b.states for b in same))
         if e.stated is None or any(b.stated == e.stated for b in same):
             continue
         turns = _turns_of(graph, e.decides)

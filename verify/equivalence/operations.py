@@ -141,8 +141,10 @@ class OperationReader(ABC):
             self.promises.add((CARRIED, opcode, key, path, tuple(operands), when))
         applied = called_in_order(i)
         bodies = tuple(node for name in applied for node in self.function(name))
-        inside = (e for name in applied for e in self.endings_in[name])
-        self.endings += [in_function(e, self.graph, operands, (opcode, key), bodies) for e in inside]
+        # To what a custom call applies a function nobody knows.
+        use = (opcode, key, self.side if opcode == "custom-call" else None)
+        for n, name in enumerate(applied):
+            self.endings += [in_function(e, self.graph, operands, (n, *use), bodies) for e in self.endings_in[name]]
         self.inside = None
         constants = self.folds.folded(self.module, i, tuple(operands)) if computation is not None else None
         if constants is not None:

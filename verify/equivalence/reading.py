@@ -21,7 +21,7 @@ from hloproof.equivalence.configurations import (
     written_beside,
 )
 from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
-from hloproof.equivalence.endings import Branch, Ending, LoopTurns, in_branch, in_turns
+from hloproof.equivalence.endings import Branch, Ending, LoopTurns, in_branch, in_turns, with_unknown_words
 from hloproof.equivalence.graph import Node, Side
 from hloproof.equivalence.handed_on import otherwise, settled, turned
 from hloproof.equivalence.loop_states import NeededStates
@@ -45,7 +45,7 @@ from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import async_sugar
 from hloproof.models.hlo.precision import mixed
 from hloproof.models.hlo.shape import Shape, TupleShape
-from hloproof.models.indexing.composition.trip_count import stated_count, stated_states
+from hloproof.models.indexing.composition.trip_count import stated_count, stated_states, states_spoken_of
 
 
 @dataclass(frozen=True)
@@ -96,12 +96,13 @@ class GraphReader(OperationReader):
         values: dict[str, ValueTree] = {}
         earlier: dict[str, Standing] = {}
         for instruction in computation.operands_first:
-            first = len(self.effects.nodes)
+            first, looped = len(self.effects.nodes), len(self.endings)
             if instruction.opcode == "parameter":
                 number = instruction.parameter_number or 0
                 if number >= len(arguments) or not has_shape(arguments[number], instruction.shape):
                     raise NotModelled(f"{instruction.name} of {computation.name}, which is given something else")
-                values[instruction.name] = self.with_words(instruction, [], arguments[number], computation, path, first)
+                given = arguments[number]
+                values[instruction.name] = self.with_words(instruction, [], given, computation, path, first, looped)
                 if number < len(standing):
                     earlier[instruction.name] = standing[number]
                 continue
@@ -110,7 +111,7 @@ class GraphReader(OperationReader):
             value = self.instruction(instruction, given, computation, level, path)
             if not has_shape(value, instruction.shape):
                 raise NotModelled(f"{instruction.opcode} {instruction.name}, which gives something else than it says")
-            value = self.with_words(instruction, given, value, computation, path, first)
+            value = self.with_words(instruction, given, value, computation, path, first, looped)
             values[instruction.name] = value
             if not values.keys() >= {*waited_for(instruction)}:
                 self.effects.unordered = instruction.name
@@ -131,8 +132,10 @@ class GraphReader(OperationReader):
         computation: Computation,
         path: tuple[Any, ...],
         first: int,
+        looped: int,
     ) -> ValueTree:
-        """What the instruction gives, with what is written beside it; its effects are those from number `first` on."""
+        """What the instruction gives, with what is written beside it; its effects are those from number `first` on, its
+        loops those from number `looped` on."""
         if not i.attributes.pairs:
             return value
         found, about = written_beside(i, computation)
@@ -143,6 +146,7 @@ class GraphReader(OperationReader):
             return value
         self.graph.unknown.update(f"{b.name} of {i.opcode}" for b in found if b.kind == "unknown")
         key = (*key, *(form_of(self.module, name) for name in called_in_order(i)))
+        self.endings[looped:] = [with_unknown_words(e, self.graph, key) for e in self.endings[looped:]]
         if len(self.effects.nodes) > first:
             name = next(b.name for b in found if b.kind == "unknown")
             raise NotModelled(f"{name} of {i.opcode}, which has effects")
@@ -298,14 +302,15 @@ class GraphReader(OperationReader):
             del self.effects.nodes[saved[0] :]
             del self.endings[endings:]
             self.occurrences = Counter(saved[1])
-            inside = (*path, "loop")
             given = rebuilt(initial, iter(state))
-            returned = self.computation(body, [given], level + 1, inside, [turn])
+            returned = self.computation(body, [given], level + 1, (*path, "turn"), [turn])
+            met = len(self.endings)
             if nesting_of(returned) != nesting_of(initial):
                 raise NotModelled(f"{i.opcode} {i.name}, in which something else is in flight after a turn")
             after = list(leaves_of(returned))
             left = parts_of((self.inside or NOTHING).value, initial)
-            (holds,) = leaves_of(self.computation(condition, [given], level + 1, inside, [turn]))
+            # Once more than the turn: promises and loops of the one are not those of the other.
+            (holds,) = leaves_of(self.computation(condition, [given], level + 1, (*path, "condition"), [turn]))
             decided = (self.inside or NOTHING).every
             unchanged = [k for k, n in enumerate(after) if n is bound[k] and state[k] is bound[k]]
             if not unchanged:
@@ -328,12 +333,15 @@ class GraphReader(OperationReader):
             return LoopTurns(level, tuple(of), tuple(start[k] for k in of), (holds, *(after[k] for k in of)))
 
         for at, e in enumerate(self.endings[endings:], endings):
-            self.endings[at] = in_turns(e, self.graph, turns(needed.below(e.below)))
+            self.endings[at] = in_turns(e, self.graph, turns(needed.below(e.below)), at >= met)
         decides = turns(needed.deciding).node(self.graph)
         results = tuple(out[k] for k in varying)
-        self.endings.append(Ending(decides, results, decides, stated=stated_count(i), states=stated_states(i)))
+        self.endings.append(Ending(decides, results, decides, stated=stated_count(i)))
         # What a state holds in the turns is said by the loop, not by the state's name.
         self.promises = promises | {(*p, *out) for p in self.promises}
+        spoken_of = states_spoken_of(i)
+        about = (path, decides, *(out if spoken_of is None else [out[k] for k in spoken_of]))
+        self.promises.update((name, i.opcode, value, *about) for name, value in stated_states(i))
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))
         return rebuilt(initial, iter(out))

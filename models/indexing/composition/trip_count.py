@@ -12,7 +12,7 @@ from typing import Final
 
 from hloproof.models.hlo.beside import TRIP_COUNT, count_of, in_one_order, stated
 from hloproof.models.hlo.module import Computation, Instruction
-from hloproof.models.hlo.shape import ShapeIndex, leaves
+from hloproof.models.hlo.shape import ShapeIndex, TupleShape, leaves
 from hloproof.models.indexing.composition.known_scalars import GivenScalar, KnownScalars, is_single_integer
 
 MOST_TURNS: Final = 64
@@ -74,6 +74,23 @@ def stated_states(instruction: Instruction) -> tuple[tuple[str, str], ...]:
     config = instruction.attributes.get("backend_config")
     found = ((name, stated(config, name)) for name in _OF_TURNS)
     return tuple((name, in_one_order(value)) for name, value in found if value is not None)
+
+
+def states_spoken_of(instruction: Instruction) -> tuple[int, ...] | None:
+    """The parts of the loop's state of which `stated_states` speaks; None where it may speak of any."""
+    config = instruction.attributes.get("backend_config")
+    counter = stated(config, "known_induction_variable")
+    if counter is not None and (not isinstance(counter, dict) or not counter.keys() <= {"tuple_index"}):
+        return None
+    dynamic = stated(config, "dynamic_variable_tuple_indices")
+    if dynamic is not None and not isinstance(dynamic, list):
+        return None
+    written = [*(dynamic or ()), *(() if counter is None else (counter.get("tuple_index", "0"),))]
+    numbers = [int(n) for n in map(str, written) if n.isascii() and n.isdigit() and len(n) < 9]
+    known = len(numbers) == len(written) and (counter is not None or stated(config, "known_init_step") is None)
+    parts = instruction.shape.elements if isinstance(instruction.shape, TupleShape) else ()
+    flat = not any(isinstance(part, TupleShape) for part in parts)
+    return tuple(numbers) if known and flat and all(n < len(parts) for n in numbers) else None
 
 
 def _integers(
