@@ -14,6 +14,7 @@ from memory_cases import judged, roomy_plan
 from hloproof.logic.obligation import Outcome
 from hloproof.memory.plan import Plan
 from hloproof.memory.replay import replay
+from hloproof.models.dataflow.steps import _CHOSEN
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.memory.assignment import parse_assignment
@@ -123,6 +124,7 @@ _OF_NOTHING: Final = (
     f"  %d = {_LINE} reduce(%e, %i), dimensions={{1}}, to_apply=%sum"
 )
 _AROUND: Final = f"%d = {_LINE} reduce-window(%s, %i), window={{size=1 pad=PAD}}, to_apply=%sum"
+_ALONG: Final = "%y2 = f32[1,8]{1,0} reduce-window(%t, %i), window={size=1x1 pad=0_0x8_-1}, to_apply=%sum"
 _GAPS: Final = (
     "%s = f32[1]{0} slice(%p), slice={[0:1]}; %i = f32[] reshape(%s); %e = f32[4]{0} slice(%p), slice={[0:4]}; "
     f"%d = {_LINE} reduce-window(%e, %i), window={{size=4 rhs_dilate=2 pad=PAD}}, to_apply=%sum"
@@ -255,6 +257,26 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         ("refuted", "refuted"),
     ),
     "the first half by the larger of one": ([*_HALVES, *_REDUCED], "d", ("unknown", "unknown")),
+    "the first half by the second of one": (
+        [*_HALVES, *(line.replace("%larger", "%second") for line in _REDUCED)],
+        "d",
+        ("unknown", "unknown"),
+    ),
+    "the fourth for all": ([*_FOURTH, f"%d = {_LINE} broadcast(%i), dimensions={{}}"], "d", ("unknown", "unknown")),
+    "the fourth, in windows of nothing along the second of two": (
+        [*_FOURTH, "%t = f32[1,1]{1,0} reshape(%s)", _ALONG, f"%d = {_LINE} reshape(%y2)"],
+        "d",
+        ("unknown", "unknown"),
+    ),
+    "the first of five, in windows with gaps, between": (
+        _GAPS.replace("[4]", "[5]")
+        .replace("0:4", "0:5")
+        .replace("size=4 rhs", "size=2 lhs_dilate=2 rhs")
+        .replace("PAD", "1_0")
+        .split("; "),
+        "d",
+        ("unknown", "unknown"),
+    ),
     "the first half by the sum of one": (
         [*_HALVES, *(line.replace("%larger", "%sum") for line in _REDUCED)],
         "d",
@@ -479,6 +501,49 @@ def test_elements_of_two_names_are_handed_on_together() -> None:
     assert _verdicts(made, False)[0] == "refuted"
 
 
+@pytest.mark.parametrize(
+    ("index", "found"), [("remainder(%i, %e8)", "unknown"), ("divide(%i, %e8)", "unknown"), ("copy(%i)", "unknown")]
+)
+def test_what_is_read_at_run_time_in_every_step_is_handed_on(index: str, found: str) -> None:
+    """Whether each step hands on its own element depends on all the numbers, not on one for all."""
+    lines = [
+        _PLACES,
+        "%e8 = s32[8,1]{1,0} constant({{8},{8},{8},{8},{8},{8},{8},{8}})",
+        f"%h = s32[8,1]{{1,0}} {index}",
+        f"%d = {_LINE} gather(%p, %h), offset_dims={{}}, collapsed_slice_dims={{0}}, start_index_map={{0}}, "
+        "index_vector_dim=1, slice_sizes={1}",
+        _TURNED,
+    ]
+    module = _module(lines, [("d", _LINE), ("t", _LINE)], (_LINE, _LINE), "%x, %w, %j")
+    assert _verdicts(module, True) == (found, found)
+
+
+_CALLED: Final = """HloModule m, is_scheduled=true
+
+%inner {
+ %x = s32[4]{0} parameter(0)
+ %i = s32[2,2]{1,0} bitcast(%x)
+ %d = s32[2,2]{0,1} gather(%x, %i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, \
+slice_sizes={1}
+ ROOT %e = s32[2,2]{0,1} negate(%d)
+}
+
+ENTRY %main {
+ %a = s32[4]{0} parameter(0)
+ %c = s32[4]{0} constant({0, 2, 1, 3})
+ %v = s32[4]{0} copy(%c)
+ ROOT %y = s32[2,2]{0,1} call(%v), to_apply=%inner
+}
+"""
+
+
+def test_what_is_handed_on_by_numbers_of_the_program_is_not_by_any() -> None:
+    """Each step hands on its own element, by the only numbers that come up."""
+    found = [r for r in judged(_CALLED, roomy_plan(_CALLED, (("d", "v"),))) if r.claim == "plan-in-place"]
+    assert "unknown" in [str(r.verdict) for r in found]
+    assert "refuted" not in [str(r.verdict) for r in found]
+
+
 def test_both_halves_of_an_element_are_read_before_it_is_written() -> None:
     halves = "u16[8,2]{1,0}"
     joined = _module([f"%d = {_LINE} bitcast-convert(%p)"], [("d", _LINE)], (halves, _LINE), "%x, %w, %j")
@@ -532,15 +597,60 @@ def test_what_is_in_place_in_a_fusion_and_in_a_plan(what: str) -> None:
 
 @pytest.mark.parametrize(
     ("first", "second", "found"),
-    [("real(%t)", "imag(%t)", "unknown"), ("negate(%h)", "abs(%h)", "refuted"), ("", "", "refuted")],
+    [
+        ("real(%t)", "imag(%t)", "unknown"),
+        ("imag(%t)", "imag(%t)", "unknown"),
+        ("negate(%h)", "sine(%h)", "refuted"),
+        ("", "", "refuted"),
+    ],
 )
 def test_a_number_of_two_halves_is_handed_on_with_them(first: str, second: str, found: str) -> None:
-    halves = ["%h = f32[8]{0} imag(%t)", f"%u = f32[8]{{0}} {first}", f"%v = f32[8]{{0}} {second}"]
+    halves = [
+        "%k2 = c64[8]{0} negate(%t)",
+        "%h = f32[8]{0} imag(%k2)",
+        f"%u = f32[8]{{0}} {first}",
+        f"%v = f32[8]{{0}} {second}",
+    ]
     made = "%d = c64[8]{0} complex(%u, %v)" if first else "%d = c64[8]{0} negate(%t)"
     of = [line.replace("f32", "c64").replace("%e =", "%t =") for line in _HALVES]
     line = "c64[8]{0}"
     module = _module([*of, *(halves if first else []), made], [("d", line)], (line, line), "%x, %w, %j")
     assert _verdicts(module, False) == (found, found)
+
+
+_MAY_HAND_ON: Final = {
+    "abs": "abs(%e)",
+    "and": "and(%e, %e)",
+    "bitcast-convert": "bitcast-convert(%e)",
+    "clamp": "clamp(%o, %e, %o)",
+    "clamp, below": "clamp(%e, %o, %o)",
+    "convert": "convert(%e)",
+    "copy": "copy(%e)",
+    "map": "map(%o, %e), dimensions={0}, to_apply=%second",
+    "maximum": "maximum(%o, %e)",
+    "minimum": "minimum(%o, %e)",
+    "or": "or(%e, %e)",
+    "reduce-precision": "reduce-precision(%e), exponent_bits=8, mantissa_bits=23",
+    "select": "select(%u, %o, %e)",
+    "select, first": "select(%u, %e, %o)",
+}
+"""Of a number, or of a whole one; those of complex numbers stand by themselves."""
+
+
+def test_every_operation_that_may_hand_on_is_tried() -> None:
+    assert {what.split(",")[0] for what in _MAY_HAND_ON} == _CHOSEN - {"complex", "imag", "real"}
+
+
+@pytest.mark.parametrize("what", _MAY_HAND_ON)
+def test_what_an_operation_may_hand_on(what: str) -> None:
+    """The first half for both, where the operation may give it as it is."""
+    whole = what in ("and", "or")
+    line = "s32[8]{0}" if whole else _LINE
+    made = "u32[8]{0}" if what == "bitcast-convert" else line
+    of = [x.replace("f32", "s32") if whole else x for x in _HALVES]
+    more = [f"%u = pred[8]{{0}} constant({{{', '.join(['true', 'false'] * 4)}}})", f"%o = {line} negate(%q)"]
+    module = _module([*of, *more, f"%d = {made} {_MAY_HAND_ON[what]}"], [("d", made)], (line, line), "%x, %w, %j")
+    assert _verdicts(module, False) == ("unknown", "unknown")
 
 
 def test_two_updates_in_place_have_loops_of_their_own() -> None:

@@ -340,7 +340,7 @@ _ENTRIES: Final = (
         "parameter lies outside the window or at the very element that is written. The same is owed by whatever makes its "
         "result where it reads, once loops, branches and the module's aliases share buffers: element by element it may; "
         "of fusions the maps decide, and of other instructions it is unknown. What may be written over itself, as by a "
-        "copy, refutes nothing. What is in flight owes it as the plain operation does. Of several results each may lie "
+        "copy, refutes nothing; elements of two places are two, whatever they hold. What is in flight owes it as the plain operation does. Of several results each may lie "
         "over the operand of its own number alone.",
         "base + 1 written over base at the same place.",
         "base[0:3] written over base[1:4]: element 2 is read after it was overwritten by element 1.",
@@ -384,7 +384,7 @@ _ENTRIES: Final = (
         "Where an output of an instruction shares bytes with one of its operands, the indexing maps and layouts say which "
         "bits each element reads and writes. No element is read after the write of another element, whatever order the "
         "elements are made in; outputs of one size are made together. What may be written over itself, as by a copy, "
-        "refutes nothing. Updates in place write their window only; sort, scatter, collectives and custom calls share by "
+        "refutes nothing; elements of two places are two, whatever they hold. Updates in place write their window only; sort, scatter, collectives and custom calls share by "
         "what is declared of them.",
         "a fused a + 1 written over a.",
         "a fused reverse(a) written over a: element 0 is written over element 0, which element n-1 reads.",

@@ -253,15 +253,14 @@ class _Pair:
                 f"{both}: outputs of {_size(writing)} and {_size(making)} elements are not made in the same steps",
             )
         model = dict(outcome.model)
-        given = self._arguments(stated.values) if m.runtime or writing.runtime else {}
+        runtime = (*m.runtime, *writing.runtime, *(r for k in kept for own in k.maps.maps for r in own.runtime))
+        given = self._arguments(stated.values) if runtime else {}
         if given is not None and stated.values.computed:
             small = stated.values.with_small_numbers(stated.obligation)
             tried = ((self._prove(fixed), numbers) for fixed, numbers in small)
             found = next((dict(o.model) | numbers for o, numbers in tried if o.verdict == "refuted"), None)
             model, given = (model, None) if found is None else (found, given)
-        if given is None and (
-            _varies((*m.runtime, *writing.runtime)) or not fails_whatever_is_read(stated.obligation, self._prove)
-        ):
+        if given is None and (_varies(runtime) or not fails_whatever_is_read(stated.obligation, self._prove)):
             return None, f"{both}: whether another element's read meets the write depends on values at run time"
         wrote = ", ".join(str(evaluate(e, model)) for e in stated.element)
         read = ", ".join(str(evaluate(e, model)) for e in stated.index)
