@@ -644,3 +644,63 @@ def test_one_turn_later_in_a_branch() -> None:
     found = recheck(before, after, Certificate("exact", steps))
     assert found.verdict == Verdict.PROVED
     assert "assumed: a loop ends" in dict(found.axioms)
+
+
+def test_in_a_branch_of_a_function() -> None:
+    """What chooses it is given to the function."""
+    both = " k = s32[] parameter(0)\n a = s32[] parameter(1)\n"
+    texts = []
+    for chooses in ("k", "a"):
+        before = turned_if("w = s32[] copy(a)").removeprefix("HloModule m\n\n").split("three {")[0]
+        choice = f"conditional({chooses}, v, v), branch_computations={{given, runs}}"
+        before += f"f {{\n{both} v = {STATE} tuple(k, k)\n d = {STATE} {choice}\n ROOT o = s32[] add(k, a)\n}}\n"
+        head = ["i = s32[4] parameter(0)", "z = s32[] constant(0)"]
+        texts.append(entry(*head, "ROOT q = s32[] reduce(i, z), dimensions={0}, to_apply=f", before=before))
+    assert not is_said(texts[0], texts[0])
+    assert is_said(*texts)
+
+
+def test_how_many_turns_are_said_in_a_branch() -> None:
+    """Whoever runs it only there says so only there."""
+    said = ', backend_config={"known_trip_count":{"n":"4"}}'
+    runs = (run("w", "n", "i", said), "ROOT r = s32[] select(p, w, i)")
+    text = chosen(*EITHER).replace("body=turn\n", f"body=turn{said}\n")
+    assert said in text
+    for before, after, told in ((text, text, False), (text, chosen(*runs), True), (chosen(*runs), text, False)):
+        found = decide(parse_module(before), parse_module(after), "exact")
+        assert found.verdict == Verdict.PROVED
+        assert ("promised: known_trip_count of while" in dict(found.axioms)) is told
+
+
+@pytest.mark.parametrize(("met_before", "told"), [("z", False), ("o", True)])
+def test_from_another_number_in_what_decides(met_before: str, told: bool) -> None:
+    text = met(False, True).replace("z = s32[] constant(0)", "z = s32[] constant(0)\n  o = s32[] constant(1)")
+    assert is_said(text, text.replace("tuple(z, z, i)", f"tuple(z, {met_before}, i)")) is told
+    assert is_said(met(False, False), met(False, True))
+
+
+@pytest.mark.parametrize(("begins", "told"), [("z", False), ("o", True)])
+def test_from_what_a_state_of_a_state_leads_to(begins: str, told: bool) -> None:
+    """The loop begins with m, to which h is added in every turn, to which g is."""
+    four = "(s32[], s32[], s32[], s32[], s32[])"
+    given = parts_of(four, ["k", "m", "h", "g", "a"])
+    before = (
+        f"{falls()}once {{\n{given} n = s32[] constant(3)\n ROOT o = pred[] compare(k, n), direction=LT\n}}\n"
+        f"around {{\n{given}  {BESIDE}\n one = s32[] constant(1)\n j = s32[] add(k, one)\n e = s32[] add(m, h)\n"
+        f" f = s32[] add(h, g)\n d = s32[] add(a, a)\n ROOT r = {four} tuple(j, e, f, g2, d)\n}}\n"
+    ).replace(
+        " ROOT r = (s32[], s32[], s32[], s32[], s32[]) tuple(j,", f" g2 = s32[] add(g, g)\n ROOT r = {four} tuple(j,"
+    )
+
+    def of(begins: str) -> str:
+        return entry(
+            "i = s32[] parameter(0)",
+            "z = s32[] constant(0)",
+            "o = s32[] constant(1)",
+            f"v = {four} tuple(z, z, z, {begins}, i)",
+            f"l = {four} while(v), condition=once, body=around",
+            "ROOT r = s32[] get-tuple-element(l), index=4",
+            before=before,
+        )
+
+    assert is_said(of("z"), of(begins)) is told
