@@ -516,6 +516,8 @@ def test_what_is_read_at_run_time_in_every_step_is_handed_on(index: str, found: 
     ]
     module = _module(lines, [("d", _LINE), ("t", _LINE)], (_LINE, _LINE), "%x, %w, %j")
     assert _verdicts(module, True) == (found, found)
+    larger = _module([*lines, f"%m = {_LINE} maximum(%d, %t)"], [("m", _LINE)], (_LINE, _LINE), "%x, %w, %j")
+    assert _verdicts(larger, False) == (found, found)
 
 
 _CALLED: Final = """HloModule m, is_scheduled=true

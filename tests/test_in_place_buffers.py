@@ -7,7 +7,7 @@ from typing import Final, Literal
 import pytest
 
 from hloproof.pipeline.driver import check_hlo
-from hloproof.pipeline.options import Options
+from hloproof.pipeline.options import Options, Selection
 
 _PAIR: Final = "(f32[8], f32[8])"
 _HEAD: Final = "HloModule m, is_scheduled=true\n"
@@ -443,3 +443,21 @@ def _combined(root: str, levels: int) -> str:
 def test_functions_that_combine_by_others_are_looked_into_once(root: str) -> None:
     """Each level takes no more than the one before, and none is too deep."""
     assert _said(_combined(root, 600), "hazard-in-place") == {"refuted"}
+
+
+@pytest.mark.parametrize("calls", ["", ", calls=%inner"])
+@pytest.mark.parametrize("context", ["", ", u32[]"])
+@pytest.mark.parametrize("scheduled", [False, True])
+def test_the_end_of_what_flies_is_no_way_into_what_it_runs(calls: str, context: str, scheduled: bool) -> None:
+    """Both operands are one array, though the end says as well what was run."""
+    text = (
+        f"HloModule m{', is_scheduled=true' if scheduled else ''}\n\n%fused {{\n %p = f32[8]{{0}} parameter(0)\n"
+        " %q = f32[8]{0} parameter(1)\n ROOT %d = f32[8]{0} reverse(%q), dimensions={0}\n}\n\n%inner {\n"
+        " %u = f32[8]{0} parameter(0)\n %v = f32[8]{0} parameter(1)\n ROOT %y = f32[8]{0} fusion(%u, %v), kind=kLoop, "
+        "calls=%fused, output_to_operand_aliasing={{}: (0, {})}\n}\n\nENTRY %main {\n %a = f32[8]{0} parameter(0)\n"
+        " %x = f32[8]{0} negate(%a)\n"
+        f" %s = ((f32[8]{{0}}, f32[8]{{0}}), f32[8]{{0}}{context}) async-start(%x, %x), calls=%inner\n"
+        f" %e = f32[8]{{0}} async-done(%s){calls}\n ROOT %r = f32[8]{{0}} negate(%e)\n}}\n"
+    )
+    only = Options(jobs=1, selection=Selection(only=("hazard-in-place",)))
+    assert "refuted" in [str(r.verdict) for r in check_hlo(text, only).records()]

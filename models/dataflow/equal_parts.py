@@ -150,6 +150,8 @@ def _entered(buffers: Buffers, computation: Computation) -> list[_Given] | None:
                 out.append(dict(enumerate(operands)))
             case _ if link is not None and link.role == "start" and len(operands) == len(computation.parameters):
                 out.append(dict(enumerate(operands)))
+            case _ if link is not None and link.role != "start" and len(operands) == 1:
+                continue  # its start has handed over everything
             case _:
                 return None
     return out or None
