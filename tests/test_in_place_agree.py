@@ -173,6 +173,16 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
     # It may be made where it is sorted, element by element; in another place it is not what was there.
     "a sort of what is negated": ([f"%e = {_LINE} negate(%p)", _SORTED], "d", ("unknown", "unknown")),
     "a sort of what is turned": ([f"%e = {_LINE} reverse(%p), dimensions={{0}}", _SORTED], "d", ("unknown", "refuted")),
+    "a copy beside a sort of what is negated": (
+        [f"%e = {_LINE} negate(%p)", f"%c = {_LINE} copy(%p)", _SORTED],
+        "cd",
+        ("unknown", "unknown"),
+    ),
+    "what is negated beside a sort of it": (
+        [f"%e = {_LINE} negate(%p)", f"%c = {_LINE} abs(%e)", f"%f = {_LINE} sine(%c)", _SORTED],
+        "fd",
+        ("unknown", "refuted"),
+    ),
     "a sort of another sort": (
         [_SORTED.replace("%d", "%f").replace("%e", "%p"), f"%e = {_LINE} negate(%f)", _SORTED],
         "d",
@@ -194,7 +204,7 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         ("unknown", "unknown"),
     ),
     "a sort, and apart what is negated": (
-        [f"%f = {_LINE} negate(%p)", f"%e = {_LINE} negate(%q)", _SORTED.replace("%e", "%f"), f"%g = {_LINE} abs(%p)"],
+        [f"%f = {_LINE} negate(%p)", f"%e = {_LINE} negate(%q)", _SORTED.replace("%e", "%f"), f"%g = {_LINE} sine(%p)"],
         "gd",
         ("unknown", "refuted"),
     ),
@@ -624,17 +634,22 @@ _MAY_HAND_ON: Final = {
     "abs": "abs(%e)",
     "and": "and(%e, %e)",
     "bitcast-convert": "bitcast-convert(%e)",
+    "ceil": "ceil(%e)",
     "clamp": "clamp(%o, %e, %o)",
     "clamp, below": "clamp(%e, %o, %o)",
     "convert": "convert(%e)",
     "copy": "copy(%e)",
+    "floor": "floor(%e)",
     "map": "map(%o, %e), dimensions={0}, to_apply=%second",
     "maximum": "maximum(%o, %e)",
     "minimum": "minimum(%o, %e)",
     "or": "or(%e, %e)",
     "reduce-precision": "reduce-precision(%e), exponent_bits=8, mantissa_bits=23",
+    "round-nearest-afz": "round-nearest-afz(%e)",
+    "round-nearest-even": "round-nearest-even(%e)",
     "select": "select(%u, %o, %e)",
     "select, first": "select(%u, %e, %o)",
+    "sign": "sign(%e)",
 }
 """Of a number, or of a whole one; those of complex numbers stand by themselves."""
 

@@ -48,8 +48,8 @@ _IN_FUSIONS: Final = _BY_STEPS | {
 """The same in fusions, whose code is made for them, element by element."""
 
 _CHOSEN: Final = frozenset(
-    "abs and bitcast-convert clamp complex convert copy imag map maximum minimum or real reduce-precision "
-    "select".split()
+    "abs and bitcast-convert ceil clamp complex convert copy floor imag map maximum minimum or real reduce-precision "
+    "round-nearest-afz round-nearest-even select sign".split()
 )
 """What takes elements one by one, and may give back one of them, or put one together of halves."""
 _COMPUTED: Final = (ELEMENTWISE - _CHOSEN) | {

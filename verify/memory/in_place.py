@@ -194,6 +194,8 @@ class _Pair:
             # What a fusion scatters may be read with the very element that it is combined into.
             if making.way == "sort" and self._is_made_there(key, writing, reading):
                 return None, f"{both}: whether {self._i.name} makes what it sorts where it lies is not known"
+            if any(r.value == reading.value for r in writing.handed_on):
+                return None, f"{both}: {HANDED_ON}"
             if making.way == "sort" or (making.way == "scatter" and self._i.opcode != "fusion"):
                 return f"{both}: {reading.maps.unknown}", None
             return None, f"{both}: {reading.maps.unknown}"
