@@ -173,6 +173,23 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
     # It may be made where it is sorted, element by element; in another place it is not what was there.
     "a sort of what is negated": ([f"%e = {_LINE} negate(%p)", _SORTED], "d", ("unknown", "unknown")),
     "a sort of what is turned": ([f"%e = {_LINE} reverse(%p), dimensions={{0}}", _SORTED], "d", ("unknown", "refuted")),
+    "a sort of two halves that are one": ([*_HALVES, _SORTED], "d", ("unknown", "unknown")),
+    "a sort of two halves that are one, negated": (
+        [*_HALVES[:1], "%f = f32[4]{0} negate(%s)", _HALVES[1].replace("%s", "%f"), _SORTED],
+        "d",
+        ("unknown", "refuted"),
+    ),
+    "a sort of two halves that are one, negated, by another": (
+        [
+            *_HALVES[:1],
+            "%f = f32[4]{0} negate(%s)",
+            _HALVES[1].replace("%s", "%f"),
+            _BOTH.replace("%p, %q", "%q, %e"),
+            *_PARTS,
+        ],
+        "hg",
+        ("unknown", "refuted"),
+    ),
     "a copy beside a sort of what is negated": (
         [f"%e = {_LINE} negate(%p)", f"%c = {_LINE} copy(%p)", _SORTED],
         "cd",
@@ -480,6 +497,69 @@ def test_what_is_sorted_is_made_there_only_where_it_lies(given: str, offset: int
     assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == [found]
 
 
+@pytest.mark.parametrize(("of", "offset", "found"), [(0, 0, "unknown"), (0, 12, "refuted"), (0, 16, "proved")])
+def test_what_is_sorted_is_apart_from_where_it_goes(of: int, offset: int, found: str) -> None:
+    """The first half is read, whenever that is, and not written where the result lies over the second."""
+    lines = [
+        f"%s = f32[4]{{0}} slice(%p), slice={{[{of}:{of + 4}]}}",
+        "%d = f32[4]{0} sort(%s), dimensions={0}, to_apply=%ge",
+    ]
+    module = _module(lines, [("d", "f32[4]{0}")], (_LINE, _LINE), "%x, %w, %j").replace("ALIAS", "")
+    plan = roomy_plan(module, (("y", "x"),))
+    assert "y @0> (size=16,offset=0)" in plan
+    plan = plan.replace("y @0> (size=16,offset=0)", f"y @0> (size=16,offset={offset})")
+    assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == [found]
+
+
+@pytest.mark.parametrize(("start", "found"), [(4, "unknown"), (3, "refuted")])
+def test_what_is_sorted_is_apart_from_what_is_updated(start: int, found: str) -> None:
+    """The first half is sorted elsewhere, and another half put into the array behind it."""
+    lines = [
+        "%f = f32[4]{0} slice(%q), slice={[0:4]}",
+        f"%at = s32[] constant({start})",
+        f"%d = {_LINE} dynamic-update-slice(%p, %f, %at)",
+        "%s = f32[4]{0} slice(%p), slice={[0:4]}",
+        "%e = f32[4]{0} sort(%s), dimensions={0}, to_apply=%ge",
+    ]
+    module = _module(lines, [("d", _LINE), ("e", "f32[4]{0}")], (_LINE, _LINE), "%x, %w, %j").replace("ALIAS", "")
+    plan = roomy_plan(module, (("y{0}", "x"),))
+    assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == [found]
+
+
+@pytest.mark.parametrize("moved", ["reshape", "bitcast"])
+def test_what_is_sorted_is_made_where_it_lies_by_rows(moved: str) -> None:
+    rows = "f32[2,4]{1,0}"
+    for made, found in (("negate(%p)", "unknown"), ("reverse(%p), dimensions={0}", "refuted")):
+        lines = [
+            f"%e = {_LINE} {made}",
+            f"%f = {rows} {moved}(%e)",
+            f"%d = {rows} sort(%f), dimensions={{1}}, to_apply=%ge",
+        ]
+        module = _module(lines, [("d", rows)], (_LINE, _LINE), "%x, %w, %j")
+        assert _verdicts(module, False) == ("unknown", found)
+
+
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        ("f32[16]{0} concatenate(%x, %x), dimensions={0}", "unknown"),
+        ("f32[2,8]{1,0} broadcast(%x), dimensions={1}", "unknown"),
+        ("f32[8,2]{1,0} broadcast(%x), dimensions={0}", "refuted"),
+        ("f32[8]{0} reverse(%x), dimensions={0}", "refuted"),
+        ("f32[8]{0} negate(%x)", "proved"),
+    ],
+)
+def test_what_is_handed_on_outside_of_fusions(made: str, found: str) -> None:
+    """What stays where it lies is not overwritten."""
+    shape = made.split()[0]
+    module = (
+        "HloModule m, is_scheduled=true\nENTRY %main {\n  %a = f32[8]{0} parameter(0)\n  %x = f32[8]{0} sine(%a)\n"
+        f"  %y = {made}\n  ROOT %r = {shape} cosine(%y)\n}}\n"
+    )
+    verdicts = [str(r.verdict) for r in judged(module, roomy_plan(module, (("y", "x"),))) if r.claim == "plan-in-place"]
+    assert verdicts == [found]
+
+
 @pytest.mark.parametrize(
     ("sorts", "layout", "found"),
     [("p", "{1,0}", "proved"), ("p", "{0,1}", "refuted"), ("e", "{1,0}", "unknown"), ("e", "{0,1}", "refuted")],
@@ -504,11 +584,11 @@ def test_elements_of_two_names_are_handed_on_together() -> None:
     module = _module(lines, [("d", _LINE)], (_LINE, rows), "%x, %w, %j")
     assert f" %w = {rows} negate(%b)" in module
     module = module.replace(f" %w = {rows} negate(%b)", f" %w = {rows} bitcast(%x)")
-    assert _verdicts(module, False)[0] == "unknown"
+    assert _verdicts(module, False) == ("unknown", "unknown")
     made = module.replace(f"ROOT %d = {_LINE} con", f"%d = {_LINE} con").replace(
         "dimensions={0}\n}", f"dimensions={{0}}\n  ROOT %m = {_LINE} negate(%d)\n}}"
     )
-    assert _verdicts(made, False)[0] == "refuted"
+    assert _verdicts(made, False) == ("refuted", "refuted")
 
 
 @pytest.mark.parametrize(

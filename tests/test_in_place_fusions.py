@@ -433,6 +433,46 @@ def test_what_is_not_followed_is_unknown(text: str, why: str) -> None:
     assert why in words
 
 
+def _scattered_to(places: str, more: str = "", root: str = "") -> str:
+    """Of elements 0 to 3 each goes, added, to a place of eight, or nowhere."""
+    numbers = "{" + ", ".join(f"{{{n}}}" for n in places.split(", ")) + "}"
+    text = _module(
+        f" p = f32[8] parameter(0)\n g = f32[4] slice(p), slice={{[0:4]}}\n r = s32[4,1] constant({numbers})\n{more}"
+        " ROOT u = f32[8] scatter(p, r, g), update_window_dims={}, inserted_window_dims={0}, "
+        f"scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=sum\n{root}",
+        "c",
+        "(f32[8], f32[4])" if root else "f32[8]",
+    )
+    sum_ = "sum {\n l = f32[] parameter(0)\n m = f32[] parameter(1)\n ROOT o = f32[] add(l, m)\n}\n"
+    return text.replace("fused {", f"{sum_}fused {{")
+
+
+@pytest.mark.parametrize(
+    ("places", "found"),
+    [
+        ("0, 9, 9, 1", "proved"),
+        ("0, 9, 9, -1", "proved"),
+        ("0, 9, 2, 9", "proved"),
+        ("0, 9, 3, 9", "proved"),
+        ("0, 9, 3, 3", "refuted"),
+        ("3, 9, 9, 3", "refuted"),
+        ("1, 0, 9, 9", "refuted"),
+    ],
+)
+def test_what_is_scattered_to_nowhere_is_read_for_nothing(places: str, found: str) -> None:
+    assert _verdicts(_scattered_to(places))["hazard-in-place"][0] == found
+
+
+def test_a_result_beside_reads_whatever_is_scattered_to_nowhere() -> None:
+    """Its elements 1 and 2 read what is written, whatever updates 1 and 2 do."""
+    more = "".join(f" s{k} = f32[{n}] slice(p), slice={{[{k}:{k + n}]}}\n" for k, n in ((0, 2), (6, 1), (7, 1)))
+    more += " b = f32[4] concatenate(s6, s0, s7), dimensions={0}\n"
+    root = " ROOT t = (f32[8], f32[4]) tuple(u, b)\n"
+    for places, found in (("0, 9, 9, 1", "unknown"), ("2, 9, 9, 3", "proved")):
+        text = _scattered_to(places, more, root).replace(" ROOT u =", " u =")
+        assert _verdicts(text)["hazard-in-place"][0] == found
+
+
 def test_a_reshape_that_reads_what_it_overwrites_itself_is_proved() -> None:
     assert _verdicts(_through_bitcast("", "r", "reshape(p)"))["hazard-in-place"][0] == "proved"
 
@@ -514,6 +554,43 @@ def test_an_update_in_a_fusion_inside_is_neither_proved_nor_taken_for_an_array_t
     away = _NESTED.replace("(p, p)", "(p, d)").replace("ROOT n", "d = f32[8] parameter(1)\n ROOT n")
     away = away.replace("ROOT f = f32[8] fusion(c)", "ROOT f = f32[8] fusion(c, x)")
     assert _of_f(away) == {"proved", "unknown"}
+
+
+_FOLLOWED_BY_NOBODY: Final = """HloModule m{scheduled}
+inner {{
+ p = f32[8] parameter(0)
+ q = f32[8] parameter(1)
+ n = f32[8] {made}
+ ROOT r = f32[8] add(p, n)
+}}
+outer {{
+ p0 = f32[8] parameter(0)
+ p1 = f32[8] parameter(1)
+ b = f32[8] bitcast(p0)
+ ROOT f = f32[8] fusion(p0, {second}), kind=kLoop, calls=inner, output_to_operand_aliasing={{{{}}: (0, {{}})}}
+}}
+ENTRY e {{
+ x = f32[8] parameter(0)
+ y = f32[8] negate(x)
+ ROOT o = f32[8] {runs}
+}}
+"""
+
+
+@pytest.mark.parametrize("scheduled", [", is_scheduled=true", ""])
+@pytest.mark.parametrize(
+    "runs",
+    ["fusion(y, y), kind=kLoop, calls=outer", 'custom-call(y, y), custom_call_target="w", called_computations={outer}'],
+)
+def test_two_operands_may_be_one_array_where_nobody_follows_what_is_given(runs: str, scheduled: str) -> None:
+    """In what is fused, or run by a custom call, no buffers are followed: another name, or another parameter, may be
+    the array that is written."""
+    for second in ("b", "p1"):
+        of = {"runs": runs, "scheduled": scheduled, "second": second}
+        assert _of_f(_FOLLOWED_BY_NOBODY.format(made="reverse(q), dimensions={0}", **of)) == {"unknown"}
+        assert _of_f(_FOLLOWED_BY_NOBODY.format(made="negate(q)", **of)) == {"proved"}
+    same = {"runs": runs, "scheduled": scheduled, "second": "p0", "made": "reverse(q), dimensions={0}"}
+    assert _of_f(_FOLLOWED_BY_NOBODY.format(**same)) == {"refuted"}
 
 
 def test_what_is_declared_is_judged_before_anything_shares_a_buffer() -> None:

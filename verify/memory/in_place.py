@@ -4,7 +4,7 @@ another element has destroyed it, whatever order the elements are made in. By th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from math import prod
 from typing import Final
@@ -191,8 +191,10 @@ class _Pair:
         if writing.way == making.way == "sort" and writing.sort == making.sort and writing.replaced == reading.value:
             return None, None  # operands that lie elsewhere are copied first; then all are sorted in place, together
         if reading.maps.unknown:
+            if self._never_meet(key, writing, making, reading):
+                return None, None
             # What a fusion scatters may be read with the very element that it is combined into.
-            if making.way == "sort" and self._is_made_there(key, writing, reading):
+            if making.way == "sort" and self._may_be_made_there(key, reading):
                 return None, f"{both}: whether {self._i.name} makes what it sorts where it lies is not known"
             if any(r.value == reading.value for r in writing.handed_on):
                 return None, f"{both}: {HANDED_ON}"
@@ -210,10 +212,32 @@ class _Pair:
                 return found
         return None, None
 
-    def _is_made_there(self, key: Key, writing: Making, reading: KernelReading) -> bool:
-        """What is sorted may be made, element by element, in the place of what it is computed of, and then sorted."""
+    def _never_meet(self, key: Key, writing: Making, making: Making, reading: KernelReading) -> bool:
+        """No element that is ever read lies where any is written."""
+        if reading.elements is None or writing.way not in ("each", "window", "sort"):
+            return False
         a, b = self._plan.in_memory[key][1], self._plan.in_memory[reading.value][1]
-        return key[1] in reading.made_at and a.offset == b.offset and laid_out_alike(writing.written, reading.shape)
+        known = replace(reading, maps=reading.elements)
+        if known.maps.unknown or any(m.replica is not None for m in known.maps.maps):
+            return False
+        if is_sized(writing.written) or is_sized(reading.shape):
+            return False
+        try:
+            stated = (
+                obligation_of(self._called_by(writing), writing, making, known, m, a, b, at_once=False)
+                for m in known.maps.maps
+            )
+            return all(self._prove(s.obligation).verdict == "proved" for s in stated)
+        except NotModelled:
+            return False
+
+    def _may_be_made_there(self, key: Key, reading: KernelReading) -> bool:
+        """What is sorted may be made, element by element, in the place of what it is computed of, and then sorted."""
+        alone = next((m for m in reading.made_at if m.position == key[1]), None)
+        if alone is None:
+            return False
+        same = [r for r in alone.readings if r.value == reading.value]
+        return all(self._judge_map(key, alone, alone, r, m)[0] is None for r in same for m in r.maps.maps)
 
     def _judge_map(
         self, key: Key, writing: Making, making: Making, reading: KernelReading, m: IndexingMap
@@ -356,10 +380,12 @@ def obligation_of(
     a: Slice,
     b: Slice,
     kept: Iterable[KernelReading] = (),
+    *,
+    at_once: bool = True,
 ) -> _Stated:
     """For every step w that writes and every step d that reads: they are one step, or the bits lie apart. `kept` are
-    reads of the writer itself, of the same value: steps that read there what lies where they write are left out. Raises
-    NotModelled."""
+    reads of the writer itself, of the same value: steps that read there what lies where they write are left out. Not
+    `at_once`: what a step reads it may read at any time, so that the bits lie apart. Raises NotModelled."""
     variables: list[tuple[str, Interval | None]] = [(f"w{k}", Interval.of_size(n)) for k, n in enumerate(writing.steps)]
     plain = [(name, interval) for name, interval in m.intervals() if not name.startswith("rt")]
     named = {name for name, _ in plain}  # what every step reads has a map without the steps' index
@@ -388,7 +414,8 @@ def obligation_of(
     hypothesis += values.facts
     variables += values.variables.items()
     label = "no element is read after the write of another"
-    obligation = Obligation(tuple(variables), _same_step(writing, making), conj(*hypothesis), label)
+    claim = _same_step(writing, making) if at_once else FALSE
+    obligation = Obligation(tuple(variables), claim, conj(*hypothesis), label)
     return _Stated(obligation, element, index, values)
 
 

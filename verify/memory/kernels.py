@@ -23,11 +23,11 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.expr import Expr
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ArrayShape, leaves
-from hloproof.models.indexing.box import holds_data
+from hloproof.models.indexing.box import bounds, holds_data
 from hloproof.models.indexing.composition.module_maps import followed_maps, plain_composer
 from hloproof.models.indexing.composition.route import INPUT_TO_OUTPUT, OUTPUT_TO_INPUT
 from hloproof.models.indexing.map_set import OperandMaps
-from hloproof.models.maps.indexing_map import RuntimeVariable, dim
+from hloproof.models.maps.indexing_map import RuntimeVariable, dim, identity
 from hloproof.models.memory.assignment import Key
 
 Way = Literal["each", "window", "reduced", "scatter", "sort"]
@@ -49,9 +49,11 @@ class KernelReading:
     value: Key
     shape: ArrayShape
     maps: OperandMaps
-    made_at: tuple[tuple[int, ...], ...] = ()
-    """Of what a sort reads: the outputs in whose place, element by element, it may make of this what they are sorted
-    from."""
+    elements: OperandMaps | None = None
+    """Where it is not known when a step reads: which elements it reads at some time; None where any may be."""
+    made_at: tuple[Making, ...] = ()
+    """Of what a sort reads: how it may make of this, element by element, what an output is sorted from, in the place of
+    that output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +169,6 @@ class Kernels:
 
     def _reads_of_operand(self, c: Computation, i: Instruction, n: int) -> Iterator[KernelReading]:
         """What the steps read of operand `n` of an unfused update: the update element by element, the starts whole."""
-        from hloproof.models.indexing.box import bounds
-        from hloproof.models.maps.indexing_map import identity
-
         shape = c.by_name[i.operands[n]].shape
         value = self._plan.values.at((i.operands[n], ()))
         if value is not None and isinstance(shape, ArrayShape):
@@ -296,24 +295,28 @@ class Kernels:
         if replaced not in over.get(at, ()) or not _is_sorted_alike(body, made, k):
             replaced = None
         own = set()
-        outputs: dict[int, list[tuple[int, ...]]] = {}
-        for place, _ in _arrays(i):
+        outputs: dict[int, list[tuple[tuple[int, ...], ArrayShape]]] = {}
+        for place, shape in _arrays(i):
             other, result = _maker(body, place)
             if other is made:
                 n = result[0] if result else 0
-                outputs.setdefault(n, []).append(place)
+                outputs.setdefault(n, []).append((place, shape))
                 into = self._parameter_value(i, body, made.operands[n])
                 if into in over.get(place, ()) and _is_sorted_alike(body, made, n):
                     own.add(n)
         told = f"the sort of {i.name} reads it while it writes"
-        readings = tuple(
-            replace(_meanwhile(r, told), made_at=tuple(outputs.get(n, ())) if _is_in_step(r) else ())
-            for n, name in enumerate(made.operands)
-            if n not in own
-            for r in self._followed(c, i, body, name)
-        )
         index = tuple(dim(d) for d in range(leaf.rank))
-        return Making(at, "sort", leaf, leaf, index, (), readings, body, replaced, made.name)
+        readings = []
+        for n, name in enumerate(made.operands):
+            if n not in own:
+                found = tuple(self._followed(c, i, body, name))
+                kept = found if handed_on(self._plan.module, body, [name]) else ()
+                made_at = tuple(
+                    Making(place, "each", shape, shape, index, (), found, body, handed_on=kept)
+                    for place, shape in outputs.get(n, ())
+                )
+                readings += [replace(_meanwhile(r, told), made_at=made_at) for r in found]
+        return Making(at, "sort", leaf, leaf, index, (), tuple(readings), body, replaced, made.name)
 
     def _with_reductions(
         self, c: Computation, i: Instruction, body: Computation, found: list[Making]
@@ -342,14 +345,9 @@ def _arrays(i: Instruction) -> list[tuple[tuple[int, ...], ArrayShape]]:
 
 
 def _meanwhile(reading: KernelReading, told: str) -> KernelReading:
-    """Of which any element is read at any time."""
-    return replace(reading, maps=OperandMaps(reading.maps.operand, "bound", (), reading.maps.position, told))
-
-
-def _is_in_step(reading: KernelReading) -> bool:
-    """Each element is computed of the one in its own place alone."""
-    index = tuple(dim(k) for k in range(reading.shape.rank))
-    return bool(reading.maps.maps) and all(m.results == index for m in reading.maps.maps)
+    """Which is read at any time."""
+    unknown = OperandMaps(reading.maps.operand, "bound", (), reading.maps.position, told)
+    return replace(reading, maps=unknown, elements=reading.maps)
 
 
 def _is_sorted_alike(body: Computation, sort: Instruction, n: int) -> bool:

@@ -41,6 +41,7 @@ from hloproof.models.layouts.bitcast import is_decomposable, reshape_is_bitcast
 from hloproof.models.layouts.memory_size import element_bits, is_sized
 from hloproof.models.layouts.physical import check_dense, layout_of
 from hloproof.models.maps.indexing_map import IndexingMap
+from hloproof.results.verdict import Verdict
 
 CLAIM = "hazard-in-place"
 OWN_ARRAY = "what is updated is computed inside of the fusion, so it is not an operand's buffer"
@@ -73,7 +74,10 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                 place = HloPosition(computation.name, i.name)
                 numbers = _in_one_buffer(context, computation, i, written.number)
                 given = Given(computation, i, computation is module.entry, turns_of(module, computation))
-                found = _Fusion(composer, body, given, context.how).judge(written, numbers)
+                fusion = _Fusion(composer, body, given, context.how)
+                found = fusion.judge(written, numbers)
+                if found.found.verdict is Verdict.PROVED and not _is_followed(context, computation):
+                    found = fusion.judge_as_one_array(written, found)
                 if found.problem is not None and not written.sure and context.shares:
                     found = judged(
                         CLAIM,
@@ -258,6 +262,12 @@ def _in_one_buffer(context: Context, computation: Computation, i: Instruction, n
     return (number, *(n for n in others if not own.isdisjoint(buffers(n))))
 
 
+def _is_followed(context: Context, computation: Computation) -> bool:
+    """Which of its arrays are one, and which it is given twice, is known. Not so of what a fusion or a custom call
+    runs."""
+    return computation.name in scene_of(context).locals
+
+
 class _Fusion:
     """One fusion, and how what is owed of it is proved."""
 
@@ -297,6 +307,14 @@ class _Fusion:
         if sized and looks_at_sizes(self._composer.module, self._given.call):
             return self._unknown(SIZES)
         return judged(CLAIM, self._place, engines=tuple(sorted(engines)))
+
+    def judge_as_one_array(self, written: Written, apart: Judgement) -> Judgement:
+        """The same where all operands may be one array, and nobody follows which are; `apart` where they are not."""
+        found = self.judge(written, tuple(range(len(self._given.call.operands))))
+        if found.found.verdict is Verdict.PROVED:
+            return apart
+        name, inside = self._given.call.operands[written.number], self._given.computation.name
+        return self._unknown(f"whether {name} and another operand are one array in {inside} is not followed")
 
     def _odd(self, written: Written) -> Iterator[Instruction]:
         """What is not made by one step for each element, and neither judged as an update, here or as another result,

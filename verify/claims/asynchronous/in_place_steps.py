@@ -137,6 +137,8 @@ def state(
     element, met = _element(composer, body, writer, values)
     index, read = values.follow(m, {})
     met += read + _in_one_place(writer.target, element, source, index)
+    if not reader.also and writer.update is not None and writer.update.opcode == "scatter":
+        met += values.follow(_scattered(composer, body, writer.update), {})[1]  # what lies outside is dropped
     for n, own in kept:
         shape = body.parameters[n].shape
         if not isinstance(shape, ArrayShape) or own.ranges or own.replica is not None:
