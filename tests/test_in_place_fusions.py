@@ -593,6 +593,69 @@ def test_two_operands_may_be_one_array_where_nobody_follows_what_is_given(runs: 
     assert _of_f(_FOLLOWED_BY_NOBODY.format(**same)) == {"refuted"}
 
 
+_HANDED_OVER: Final = """HloModule m
+fused {
+ p = f32[8] parameter(0)
+ q = f32[8] parameter(1)
+ ROOT n = f32[8] MADE
+}
+work {
+ u = f32[8] parameter(0)
+ v = f32[8] parameter(1)
+ b = f32[8] bitcast(v)
+ ROOT f = f32[8] fusion(u, b), kind=kLoop, calls=fused, output_to_operand_aliasing={{}: (0, {})}
+}
+pair {
+ g = f32[8] parameter(0)
+ h = f32[8] parameter(1)
+ s = ((f32[8], f32[8]), f32[8]) async-start(g, h), calls=work
+ ROOT t = f32[8] async-done(s)
+}
+LOOPENTRY e {
+ x = f32[8] parameter(0)
+ c = pred[] parameter(1)
+ y = f32[8] negate(x)
+ z = f32[8] copy(x)
+ a = (f32[8], f32[8]) tuple(y, z)
+ RUNS
+}
+"""
+_LOOP: Final = """turn {
+ l = (f32[8], f32[8]) parameter(0)
+ l0 = f32[8] get-tuple-element(l), index=0
+ l1 = f32[8] get-tuple-element(l), index=1
+ m = f32[8] call(l0, l1), to_apply=pair
+ ROOT k = (f32[8], f32[8]) tuple(NEXT)
+}
+more {
+ l = (f32[8], f32[8]) parameter(0)
+ ROOT o = pred[] constant(false)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("runs", "found"),
+    [
+        ("w = f32[8] call(y, z), to_apply=pair\n ROOT r = f32[8] call(z, x), to_apply=pair", "proved"),
+        ("w = f32[8] call(y, z), to_apply=pair\n ROOT r = f32[8] call(z, z), to_apply=pair", "unknown"),
+        ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; m, l1", "proved"),
+        ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; l1, m", "proved"),
+        ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; l1, l1", "unknown"),
+        (
+            "i = (f32[8], f32[8]) tuple(y, y)\n ROOT r = (f32[8], f32[8]) while(i), condition=more, body=turn; m, l1",
+            "unknown",
+        ),
+    ],
+)
+def test_what_some_entry_hands_over_twice_may_be_one_array(runs: str, found: str) -> None:
+    """Before anything shares a buffer it is not known which run of a computation writes where another one reads."""
+    runs, _, next_ = runs.partition("; ")
+    text = _HANDED_OVER.replace("RUNS", runs).replace("LOOP", _LOOP.replace("NEXT", next_) if next_ else "")
+    assert _of_f(text.replace("MADE", "reverse(q), dimensions={0}")) == {found}
+    assert _of_f(text.replace("MADE", "negate(q)")) == {"proved"}
+
+
 def test_what_is_declared_is_judged_before_anything_shares_a_buffer() -> None:
     """Nothing says so where modules are not ordered yet, but the fusion itself."""
     for made, found in (("reverse(p), dimensions={0}", "refuted"), ("negate(p)", "proved")):

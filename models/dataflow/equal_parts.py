@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Final
 
 from hloproof.models.dataflow.alias_classes import Buffers, positions, shape_at
@@ -32,11 +33,33 @@ class EqualParts:
 
     first: Mapping[str, Mapping[_Part, _Part]]
     """For each part the first part that holds the same value; only where that is another one."""
+    roots: _Roots
 
     def same(self, computation: str, a: _Part, b: _Part) -> bool:
         """Both parts hold one value whenever the computation is entered."""
         found = self.first.get(computation, {})
         return found.get(a, a) == found.get(b, b)
+
+    def may_be_one(self, a: HloPosition, b: HloPosition) -> bool:
+        """Two places of one computation hold one value in some run of it, or nobody knows that they never do."""
+        pending, seen = [(a, b)], set[tuple[HloPosition, HloPosition]]()
+        while pending:
+            pair = pending.pop()
+            one, other = (self.roots.ways(place) for place in pair)
+            if not one or not other or not one.isdisjoint(other):
+                return True
+            for x, y in product(one, other):
+                p, q = self.roots.part(x), self.roots.part(y)
+                computation = self.roots.module.by_name[x.computation]
+                if p is None or q is None or (x, y) in seen or computation is self.roots.module.entry:
+                    continue
+                seen.add((x, y))
+                for given in _entered(self.roots.buffers, computation) or [{}]:
+                    handed = _handed(self.roots, given, p), _handed(self.roots, given, q)
+                    if handed[0] is None or handed[1] is None:
+                        return True
+                    pending.append((handed[0], handed[1]))
+        return False
 
 
 def equal_parts(buffers: Buffers, callees_first: Sequence[str]) -> EqualParts:
@@ -69,7 +92,7 @@ def equal_parts(buffers: Buffers, callees_first: Sequence[str]) -> EqualParts:
         leaders: dict[int, _Part] = {}
         joined = {part: leaders.setdefault(number, part) for part, number in found.items()}
         first[name] = {part: leader for part, leader in joined.items() if leader != part}
-    return EqualParts(first)
+    return EqualParts(first, roots)
 
 
 def _told_apart(
@@ -169,13 +192,13 @@ class _Roots:
     """Where in its own computation the value at a place was made, or which parameter it is."""
 
     def __init__(self, buffers: Buffers) -> None:
-        self._buffers, self._module = buffers, buffers.module
+        self.buffers, self.module = buffers, buffers.module
         self._found: dict[tuple[str, ShapeIndex], HloPosition | None] = {}
         self._choices: dict[HloPosition, tuple[HloPosition, ...]] = {}
 
     def add(self, name: str) -> None:
         """Notes the parts of a computation's root; its callees have been added."""
-        computation = self._module.by_name[name]
+        computation = self.module.by_name[name]
         # In the order of the text, so that those before are known: of a choice among choices, and so on.
         for i in computation.instructions:
             if i.opcode in ("while", "conditional"):
@@ -203,7 +226,7 @@ class _Roots:
             place = back
 
     def _instruction(self, place: HloPosition) -> Instruction:
-        return self._module.by_name[place.computation].by_name[place.instruction]
+        return self.module.by_name[place.computation].by_name[place.instruction]
 
     def _back(self, place: HloPosition, i: Instruction) -> HloPosition | None:
         match i.opcode:
@@ -215,12 +238,17 @@ class _Roots:
                 one = set(self.choices(place))
                 return one.pop() if len(one) == 1 else None
             case _:
-                sources = self._buffers.sources[place]
+                sources = self.buffers.sources[place]
                 local = [s for s in sources if s.computation == place.computation]
                 if local or place.index[:1] != (1,):
                     return local[0] if len(local) == 1 else None
                 # The result of what is started here.
-                return self._through(place, self._buffers.chains.runs(i), i.operands, place.index[1:])
+                return self._through(place, self.buffers.chains.runs(i), i.operands, place.index[1:])
+
+    def ways(self, place: HloPosition) -> frozenset[HloPosition]:
+        """The places of the same computation one of which holds the value at this one; empty where nobody knows."""
+        stands = self.stands(place)
+        return frozenset() if stands is None else frozenset(self.choices(stands)) or frozenset({stands})
 
     def choices(self, place: HloPosition) -> tuple[HloPosition, ...]:
         """The places of the same computation one of which holds the value of what a loop or a conditional gives, which

@@ -76,8 +76,9 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                 given = Given(computation, i, computation is module.entry, turns_of(module, computation))
                 fusion = _Fusion(composer, body, given, context.how)
                 found = fusion.judge(written, numbers)
-                if found.found.verdict is Verdict.PROVED and not _is_followed(context, computation):
-                    found = fusion.judge_as_one_array(written, found)
+                more = _perhaps_in_one_buffer(context, computation, i, written) if found.problem is None else ()
+                if found.found.verdict is Verdict.PROVED and not set(more) <= set(numbers):
+                    found = fusion.judge_as_one_array(written, (*numbers, *more), found)
                 if found.problem is not None and not written.sure and context.shares:
                     found = judged(
                         CLAIM,
@@ -262,10 +263,23 @@ def _in_one_buffer(context: Context, computation: Computation, i: Instruction, n
     return (number, *(n for n in others if not own.isdisjoint(buffers(n))))
 
 
-def _is_followed(context: Context, computation: Computation) -> bool:
-    """Which of its arrays are one, and which it is given twice, is known. Not so of what a fusion or a custom call
-    runs."""
-    return computation.name in scene_of(context).locals
+def _perhaps_in_one_buffer(
+    context: Context, computation: Computation, i: Instruction, written: Written
+) -> tuple[int, ...]:
+    """The operands that may lie in the buffer of what is written, as far as nobody knows. Of what a fusion or a custom
+    call runs nothing is known; once buffers are shared, the claims on what is overwritten tell."""
+    others = tuple(n for n in range(len(i.operands)) if n != written.number)
+    local = scene_of(context).locals.get(computation.name)
+    if local is None:
+        return others
+    if context.shares or not written.declared:
+        return ()
+
+    def places(n: int) -> list[HloPosition]:
+        return [HloPosition(computation.name, *spot) for spot in local.leaves(i.operands[n])]
+
+    own = places(written.number)
+    return tuple(n for n in others if any(local.equal.may_be_one(a, b) for a in own for b in places(n)))
 
 
 class _Fusion:
@@ -308,13 +322,13 @@ class _Fusion:
             return self._unknown(SIZES)
         return judged(CLAIM, self._place, engines=tuple(sorted(engines)))
 
-    def judge_as_one_array(self, written: Written, apart: Judgement) -> Judgement:
-        """The same where all operands may be one array, and nobody follows which are; `apart` where they are not."""
-        found = self.judge(written, tuple(range(len(self._given.call.operands))))
+    def judge_as_one_array(self, written: Written, numbers: tuple[int, ...], apart: Judgement) -> Judgement:
+        """The same where these operands may be one array, and nobody knows which are; `apart` where they are not."""
+        found = self.judge(written, numbers)
         if found.found.verdict is Verdict.PROVED:
             return apart
         name, inside = self._given.call.operands[written.number], self._given.computation.name
-        return self._unknown(f"whether {name} and another operand are one array in {inside} is not followed")
+        return self._unknown(f"whether {name} and another operand are one array in {inside} is not known")
 
     def _odd(self, written: Written) -> Iterator[Instruction]:
         """What is not made by one step for each element, and neither judged as an update, here or as another result,
