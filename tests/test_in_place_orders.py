@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, Final
 
 import pytest
-from test_in_place_agree import _module, _verdicts
+from test_in_place_agree import _INTO, _module, _verdicts
 
 Letters = list[Any]
 """Of each element what it is made of: (name, number) of a parameter, or (operation, more such...)."""
@@ -123,6 +123,28 @@ class _Body:
         p = self.made["p"]
         return p[:start] + x + p[start + len(x) :], range(start, start + len(x))
 
+    def scattered(self) -> list[tuple[int, Any, Any]]:
+        """The last array is scattered into p, the result: for each update that is not dropped where it goes, what it
+        is, and what is written there."""
+        name, by = [*self.made][-1], self.r.choice([*_COMBINERS])
+        places = [self.r.randint(-2, _SIZE + 3) for _ in self.made[name]]
+        if self.r.random() < 0.5:
+            places = [p if self.r.random() < 0.5 else k % _SIZE for k, p in enumerate(places)]
+        numbers = ", ".join(f"{{{p}}}" for p in places)
+        self.lines.append(f"%places = s32[{len(places)},1]{{1,0}} constant({{{numbers}}})")
+        self.lines.append(f"%d = {_LINE} scatter(%p, %places, %{name}), {_INTO}".replace("%sum", f"%{by}"))
+        kept = [(p, v) for p, v in zip(places, self.made[name], strict=True) if 0 <= p < _SIZE]
+        return [(p, v, v if by == "second" else (_COMBINERS[by], ("p", p), v)) for p, v in kept]
+
+    def sorted(self) -> Letters | None:
+        """What is sorted, where it can be: the last array of the result's size, or a part of it."""
+        result, steps = self.result()
+        if len(steps) != _SIZE:
+            return None
+        self.lines[-1] = self.lines[-1].replace("%d =", "%before =")
+        self.lines.append(f"%d = {_LINE} sort(%before), dimensions={{0}}, to_apply=%ge")
+        return result
+
 
 def _read(value: Any) -> Iterator[int]:
     """The elements of p that the value is made of."""
@@ -154,9 +176,7 @@ _SEEDS: Final = 25
 def test_the_claims_say_what_the_orders_do(number: int, several: bool) -> None:
     decided = 0
     for seed in range(number * _SEEDS, (number + 1) * _SEEDS):
-        body = _Body(Random(seed))
-        for _ in range(body.r.randint(1, 5)):
-            body.step()
+        body = _body(seed)
         beside, steps = body.made["q"], range(0)
         over, steps = body.result()
         if several and len(steps) == _SIZE:
@@ -170,6 +190,49 @@ def test_the_claims_say_what_the_orders_do(number: int, several: bool) -> None:
         assert all(_fits(v, surely, perhaps) for v in verdicts), (seed, verdicts, surely, perhaps, body.lines)
         decided += sum(v != "unknown" for v in verdicts)
     assert decided > _SEEDS
+
+
+def _body(seed: int) -> _Body:
+    body = _Body(Random(seed))
+    for _ in range(body.r.randint(1, 5)):
+        body.step()
+    return body
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_what_is_scattered_in_place(number: int) -> None:
+    """An update that is dropped reads for nothing. One reads what it is combined into where it writes."""
+    decided = 0
+    for seed in range(number * _SEEDS, (number + 1) * _SEEDS):
+        body = _body(seed)
+        updates = body.scattered()
+        pairs = [
+            (w, one)
+            for i, (w, _, one) in enumerate(updates)
+            for j, u in enumerate(updates)
+            if i != j and w in _read(u[1])
+        ]
+        written = [one for w, one in pairs if one != ("p", w)]
+        found = _verdicts(_module(body.lines, [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j"), False)
+        surely = any(v[0] != _CHOOSES for v in written)
+        assert all(_fits(v, surely, bool(written)) for v in found), (seed, found, surely, written, body.lines)
+        decided += found[0] != "unknown"
+    assert decided > _SEEDS // 3
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_what_is_sorted_in_place(number: int) -> None:
+    """It may be made element by element where it lies, and then be sorted."""
+    decided = 0
+    for seed in range(number * _SEEDS, (number + 1) * _SEEDS):
+        body = _body(seed)
+        before = body.sorted()
+        if before is not None:
+            surely, perhaps = _conflicts(before, range(_SIZE), body.made["q"])
+            found = _verdicts(_module(body.lines, [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j"), False)
+            assert all(_fits(v, surely, perhaps) for v in found), (seed, found, surely, perhaps, body.lines)
+            decided += found[1] != "unknown"
+    assert decided > 0
 
 
 def test_a_letter_that_is_handed_on_is_no_conflict() -> None:
