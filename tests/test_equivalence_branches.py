@@ -98,6 +98,43 @@ def test_what_is_promised(more: tuple[str, ...], told: bool) -> None:
     assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
 
 
+WHEN = ', frontend_attributes={_xla_send_recv_validation="{{0,1}}"}'
+MOVES = {
+    "collective-permute": (
+        f"  ROOT r = s32[4] collective-permute(x), channel_id=1, source_target_pairs={{{{0,1}}}}{WHEN}",
+    ),
+    "collective-permute-start": (
+        f"  a = (s32[4], s32[4]) collective-permute-start(x), channel_id=1, source_target_pairs={{{{0,1}}}}{WHEN}",
+        "  ROOT r = s32[4] collective-permute-done(a)",
+    ),
+    "async-start": (
+        f"  a = ((s32[4]), s32[4]) async-start(x), calls=permutes{WHEN}",
+        "  ROOT r = s32[4] async-done(a)",
+    ),
+    "async-done": ("  a = ((s32[4]), s32[4]) async-start(x), calls=permutes", f"  ROOT r = s32[4] async-done(a){WHEN}"),
+}
+
+
+@pytest.mark.parametrize("way", MOVES)
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [(("stays", "moves", "stays"), False), (("stays", "moves"), True), (("moves", "stays", "stays"), True)],
+)
+def test_when_something_is_carried(way: str, more: tuple[str, ...], told: bool) -> None:
+    """What a branch says of it holds where the branch is taken."""
+    functions = (
+        "permutes {\n  y = s32[4] parameter(0)\n"
+        "  ROOT p = s32[4] collective-permute(y), channel_id=1, source_target_pairs={{0,1}}\n}\n"
+        "moves {\n  x = s32[4] parameter(0)\n" + "\n".join(MOVES[way]) + "\n}\n" + STAYS
+    )
+    lines = [by_number("c", "stays", "moves", "stays")]
+    before = entry(*HEAD, *lines, "ROOT r = s32[4] copy(c)", before=functions)
+    lines += [by_number("d", *more), "z = s32[4] subtract(d, d)", "ROOT r = s32[4] add(c, z)"]
+    found = decide(parse_module(before), parse_module(entry(*HEAD, *lines, before=functions)), "exact")
+    assert found.verdict == Verdict.PROVED
+    assert any(name.startswith("promised: _xla_send_recv_validation of") for name, _ in found.axioms) is told
+
+
 STATE = "(s32[], s32[4])"
 TURNS = (
     f"ends {{\n  v = {STATE} parameter(0)\n  k = s32[] get-tuple-element(v), index=0\n  n = s32[] constant(3)\n"

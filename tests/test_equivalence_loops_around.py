@@ -5,11 +5,15 @@ The loop falls by two until it is nothing: it ends for even numbers alone, and n
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from red_pairs import entry, parts_of
 
 from hloproof.equivalence import Certificate, decide, recheck
 from hloproof.models.hlo.parser import parse_module
+from hloproof.models.hlo.shape import ArrayShape, TupleShape
+from hloproof.models.indexing.composition.trip_count import states_spoken_of
 from hloproof.results.verdict import Verdict
 
 STATE, OUTER = "(s32[], s32[])", "(s32[], s32[], s32[])"
@@ -87,6 +91,28 @@ def test_in_the_turns_of_a_loop_that_is_written_otherwise() -> None:
     assert is_said(turns("s0"), turns("s0", ends=THERE))
     other = turns("s0", condition="compare(n, k), direction=GT")
     assert is_said(turns("s0"), other)
+
+
+@pytest.mark.parametrize(("branches", "told"), [("counts, given", False), ("given, counts", True)])
+def test_in_the_turns_of_a_loop_in_a_branch(branches: str, told: bool) -> None:
+    """Of the loop around it the turns are counted."""
+
+    def text(branches: str) -> str:
+        loops = turns("s0")
+        loops = loops[loops.index("three {") : loops.index("ENTRY")]
+        loops += f"counts {{\n{parts_of(STATE, ['m', 'a'])} z = s32[] constant(0)\n q = {OUTER} tuple(z, m, a)\n"
+        loops += f" l = {OUTER} while(q), condition=three, body=around\n w = s32[] get-tuple-element(l), index=2\n"
+        loops += f" ROOT r = {STATE} tuple(m, w)\n}}\n"
+        c = f"c = {STATE} conditional(s, v, v), branch_computations={{{branches}}}"
+        lines = (
+            "w = s32[] get-tuple-element(c), index=1",
+            "q = s32[] copy(i)",
+            ignored("z", "w"),
+            "ROOT r = s32[] copy(z)",
+        )
+        return chosen(c, *lines).replace("ENTRY", f"{loops}ENTRY")
+
+    assert is_said(text("counts, given"), text(branches)) is told
 
 
 def test_what_the_text_says_of_its_turns_there() -> None:
@@ -451,6 +477,20 @@ def test_with_words_that_nobody_knows(first: str, second: str, told: bool) -> No
 
 
 @pytest.mark.parametrize(
+    ("chooses", "branches", "told"),
+    [("s", "runs, given", False), ("s", "given, runs", True), ("n", "runs, given", True), ("k", "runs, given", True)],
+)
+def test_in_a_branch_with_words_that_nobody_knows(chooses: str, branches: str, told: bool) -> None:
+    """It is the same loop where the same number chooses the same branch."""
+
+    def text(chooses: str, branches: str) -> str:
+        c = f"c = {STATE} conditional({chooses}, v, v), branch_computations={{{branches}}}"
+        return chosen("k = s32[] negate(s)", f'{c}, frontend_attributes={{odd="x"}}', "ROOT r = s32[] copy(i)")
+
+    assert is_said(text("s", "runs, given"), text(chooses, branches)) is told
+
+
+@pytest.mark.parametrize(
     "name", ["known_init_step", "known_induction_variable", "dynamic_variable_tuple_indices", "known_init_step alone"]
 )
 @pytest.mark.parametrize(("begins", "step", "told"), [("z", "one", False), ("o", "one", True), ("z", "two", True)])
@@ -478,6 +518,53 @@ def test_what_the_text_says_of_a_state_that_decides_nothing(name: str, begins: s
         assert (f"promised: {name} of while" in dict(found.axioms)) is more
 
 
+@pytest.mark.parametrize(
+    ("said", "parts"),
+    [
+        ('"known_induction_variable":{"tuple_index":"1"}', (1,)),
+        ('"known_induction_variable":{"tuple_index":1}', (1,)),
+        ('"known_induction_variable":{}', (0,)),
+        ('"known_induction_variable":{"tuple_index":"3"}', None),
+        ('"known_induction_variable":{"tuple_index":"-1"}', None),
+        ('"known_induction_variable":{"tuple_index":"1","more":"3"}', None),
+        ('"known_induction_variable":"1"', None),
+        ('"known_init_step":{"init":"0","step":"1"}', None),
+        ('"known_init_step":{"init":"0","step":"1"},"known_induction_variable":{"tuple_index":"1"}', (1,)),
+        ('"known_init_step":{"init":"0","step":"1"},"dynamic_variable_tuple_indices":["1"]', None),
+        ('"dynamic_variable_tuple_indices":["2","0"]', (2, 0)),
+        ('"dynamic_variable_tuple_indices":["2","x"]', None),
+        ('"dynamic_variable_tuple_indices":[]', ()),
+        ('"dynamic_variable_tuple_indices":"1"', None),
+        ('"dynamic_variable_tuple_indices":["1"],"known_induction_variable":{"tuple_index":"2"}', (1, 2)),
+    ],
+)
+def test_of_which_states_a_text_speaks(said: str, parts: tuple[int, ...] | None) -> None:
+    """A field that is not there is 0; of what is not understood it may be any. In a tuple of tuples nobody counts."""
+    module = parse_module(met(False, False, f", backend_config={{{said}}}"))
+    loop = next(i for i in module.entry.instructions if i.opcode == "while")
+    assert states_spoken_of(loop) == parts
+    nested = replace(loop, shape=TupleShape((loop.shape, ArrayShape("s32", ()), ArrayShape("s32", ()))))
+    assert states_spoken_of(nested) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('"known_init_step":{"init":"0","step":"1"}', '"known_init_step":{"init":"0","step":"2"}'),
+        ('"known_init_step":{"init":"0","step":"1"}', '"known_init_step":{"init":"1","step":"1"}'),
+        ('"dynamic_variable_tuple_indices":["1","2"]', '"dynamic_variable_tuple_indices":["2","1"]'),
+    ],
+)
+def test_what_a_text_says_otherwise_of_the_same_states(before: str, after: str) -> None:
+    of = {k: met(False, False, f", backend_config={{{s},{COUNTER}}}") for k, s in ((0, before), (1, after))}
+    name = f"promised: {before.split(':')[0][1:-1]} of while"
+    for one, other, told in ((0, 0, False), (0, 1, True), (1, 0, True)):
+        found = decide(parse_module(of[one]), parse_module(of[other]), "exact")
+        assert found.verdict == Verdict.PROVED
+        assert (name in dict(found.axioms)) is told
+
+
+COUNTER = '"known_induction_variable":{"tuple_index":"1"}'
 WORDS = ', backend_config={"known_induction_variable":{"tuple_index":"1"}}'
 
 
