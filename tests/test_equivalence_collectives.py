@@ -327,3 +327,30 @@ def test_a_start_names_what_it_is_given() -> None:
         assert decide(right, right, "exact").verdict is Verdict.PROVED
         for before, after in ((right, wrong), (wrong, right), (wrong, wrong)):
             assert decide(before, after, "rounding").reason.endswith("-start of this shape")
+
+
+def in_turns(inside: bool) -> Module:
+    """What all have together of x is added in every turn: put together in each, or once before."""
+    state = "(s32[], f32[4], f32[4])"
+    given = f" t = {state} parameter(0)\n k = s32[] get-tuple-element(t), index=0\n"
+    given += "".join(f" {name} = f32[4] get-tuple-element(t), index={n}\n" for n, name in enumerate("xa", 1))
+    lines = (
+        (reduced("y", "p", 4), " y = f32[4] copy(x)\n")
+        if not inside
+        else (" y = f32[4] copy(p)\n", reduced("y", "x", 4))
+    )
+    functions = (
+        f"more {{\n{given} n = s32[] constant(0)\n ROOT o = pred[] compare(k, n), direction=GT\n}}\n"
+        f"turn {{\n{given} one = s32[] constant(1)\n j = s32[] subtract(k, one)\n{lines[1]}"
+        f" d = f32[4] add(a, y)\n ROOT r = {state} tuple(j, x, d)\n}}\n"
+    )
+    body = f"{lines[0]} i = s32[] parameter(2)\n v = {state} tuple(i, y, p)\n"
+    body += f" l = {state} while(v), condition=more, body=turn\n ROOT r = f32[4] get-tuple-element(l), index=2\n"
+    return parse_module(f"HloModule m, num_partitions=4\n{FUNCTIONS}{functions}ENTRY e {{\n{HEAD}{body}}}\n")
+
+
+def test_who_meets_in_the_turns_of_a_loop() -> None:
+    """Those that take so many turns."""
+    assert decide(in_turns(True), in_turns(True)).verdict == Verdict.PROVED
+    for before, after in ((True, False), (False, True)):
+        assert decide(in_turns(before), in_turns(after)).verdict == Verdict.UNKNOWN

@@ -11,6 +11,7 @@ import pytest
 from red_pairs import entry, parts_of
 
 from hloproof.equivalence import Certificate, decide, recheck
+from hloproof.equivalence.answer import Tier
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.hlo.shape import ArrayShape, TupleShape
 from hloproof.models.indexing.composition.trip_count import states_spoken_of
@@ -450,6 +451,51 @@ def picked(select: bool, scatter: bool) -> str:
 def test_in_one_of_two_functions(after: tuple[bool, bool], told: bool) -> None:
     assert is_said(picked(True, False), picked(*after)) is told
     assert is_said(picked(False, False), picked(*after))
+
+
+def test_in_the_same_function_of_another_operation() -> None:
+    """All devices together may apply it to other elements than each of its own."""
+    lines = ("x = s32[4] parameter(0)", "y = s32[4] parameter(1)")
+    functions = f"{falls()}f {{\n m = s32[] parameter(0)\n a = s32[] parameter(1)\n {run('w', 'm', 'a')}\n"
+    functions += " ROOT r = s32[] add(m, a)\n}\n"
+    meets = "c = (s32[4], s32[4]) all-reduce(x, y), to_apply=f"
+    maps = "d = s32[4] map(x, y), dimensions={0}, to_apply=f"
+    once, twice = (
+        entry(*lines, *more, "ROOT r = s32[4] add(x, y)", before=functions) for more in ((meets,), (meets, maps))
+    )
+    assert is_said(once, twice)
+    assert not is_said(twice, once)
+
+
+@pytest.mark.parametrize("tier", ["rounding", "real"])
+def test_from_the_end_of_a_loop_that_is_compared_with_it(tier: Tier) -> None:
+    """By what divides a number by itself it is the other one, and never ends where that is 0; a branch runs it before,
+    and it always runs after, where nothing needs it."""
+    state = "(f32[], f32[], f32[])"
+    given = parts_of(state, ["k", "y", "a"]) + " z = f32[] constant(0)\n"
+    functions = (
+        f"more {{\n{given} q = f32[] divide(y, y)\n m = f32[] multiply(k, q)\n"
+        " ROOT o = pred[] compare(m, z), direction=NE\n}\n"
+        f"plain {{\n{given} ROOT o = pred[] compare(k, z), direction=NE\n}}\n"
+        f"falls {{\n{given} two = f32[] constant(2)\n j = f32[] subtract(k, two)\n d = f32[] add(a, a)\n"
+        f" ROOT r = {state} tuple(j, y, d)\n}}\n"
+        f"runs {{\n x = {state} parameter(0)\n ROOT l = {state} while(x), condition=more, body=falls\n}}\n"
+        f"given {{\n ROOT x = {state} parameter(0)\n}}\n"
+    )
+    head = [f"{name} = f32[] parameter({n})" for n, name in enumerate(("k", "y", "a"))]
+    head += ["p = pred[] parameter(3)", f"v = {state} tuple(k, y, a)"]
+    head += [f"l = {state} while(v), condition=plain, body=falls", "w = f32[] get-tuple-element(l), index=2"]
+    chosen = (
+        f"c = {state} conditional(p, v, v), true_computation=runs, false_computation=given",
+        "s = f32[] get-tuple-element(c), index=2",
+    )
+    always = (f"m = {state} while(v), condition=more, body=falls", "s = f32[] select(p, w, a)")
+    last = "ROOT r = (f32[], f32[]) tuple(s, w)"
+    before, after = (parse_module(entry(*head, *lines, last, before=functions)) for lines in (chosen, always))
+    found = decide(before, after, tier)
+    assert found.verdict == Verdict.PROVED
+    assert "assumed: a loop ends" in dict(found.axioms)
+    assert "assumed: a loop ends" not in dict(decide(after, after, tier).axioms)
 
 
 def test_in_a_function_that_a_custom_call_is_given() -> None:

@@ -211,6 +211,37 @@ def test_what_a_start_says_is_said_of_its_permutation() -> None:
         assert compare(parse_module(started(carried)), parse_module(other)).verdict == verdict
 
 
+def ended(*said: str) -> str:
+    """Two permutations in flight, of which each end says when it carries anything."""
+    more = [f', frontend_attributes={{_xla_send_recv_validation="{carried}"}}' if carried else "" for carried in said]
+    wrapped = (
+        "w {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] collective-permute(x), source_target_pairs={{0,1}}\n}\n\n"
+    )
+    return entry(
+        "p = f32[2] parameter(0)",
+        "q = f32[2] parameter(1)",
+        "s = ((f32[2]), f32[2]) async-start(p), calls=w",
+        f"a = f32[2] async-done(s){more[0]}",
+        "t = ((f32[2]), f32[2]) async-start(q), calls=w",
+        f"b = f32[2] async-done(t){more[1]}",
+        "ROOT r = f32[2] add(a, b)",
+        before=wrapped,
+    ).replace("m\n", "m, replica_count=2\n", 1)
+
+
+def test_what_an_end_says_is_said_of_what_it_ends() -> None:
+    told = [("promised: _xla_send_recv_validation of async-done", "exact")]
+    for before, after, promised in [
+        (("", ""), ("{{0,6}}", ""), told),
+        (("{{0,6}}", ""), ("{{0,5}}", ""), told),
+        (("{{0,6}}", ""), ("{{0,6}}", "{{0,6}}"), told),
+        (("{{0,6}}", ""), ("{{0,6}}", ""), []),
+        (("{{0,6}}", ""), ("", ""), []),
+    ]:
+        found = decide(parse_module(ended(*before)), parse_module(ended(*after)), "exact")
+        assert (found.verdict, [*found.axioms]) == ("proved", promised)
+
+
 def sliced(pairs: str) -> str:
     """Two slices of what a device has, sent to two places of what another one has."""
     return one(
