@@ -73,6 +73,11 @@ def looped(body: str, first: str = "xx") -> str:
     return module(f"ROOT w = {_PAIR} while({first}), condition=c, body=b", c=_TEST, b=body)
 
 
+def looped_twice(one: str, two: str) -> str:
+    loops = "".join(f"w{n} = {_PAIR} while({first}), condition=c, body=b\n " for n, first in enumerate((one, two)))
+    return module(f"{loops}ROOT r = ({_PAIR}, {_PAIR}) tuple(w0, w1)", c=_TEST, b=_SWAPPED)
+
+
 _THREE: Final = "(f32[4], f32[4], f32[4])"
 _DRAWN: Final = (
     f"t = {_THREE} parameter(0)\n a = f32[4] get-tuple-element(t), index=0\n"
@@ -143,6 +148,9 @@ CASES: Final = {
     "a state that stays": (looped(_IDENTITY), "b", True),
     "a state that is exchanged": (looped(_SWAPPED), "b", True),
     "a state that is exchanged, of two values": (looped(_SWAPPED, "xy"), "b", False),
+    "a state of two loops": (looped_twice("xx", "xx"), "b", True),
+    "a state of two loops, of two values in the first": (looped_twice("xy", "xx"), "b", False),
+    "a state of two loops, of two values in the second": (looped_twice("xx", "xy"), "b", False),
     "a state that is made anew": (looped(_MADE), "b", True),
     "a state that is made anew, seen by the condition": (looped(_MADE), "c", True),
     "a state of two values made one": (looped(_MADE, "xy"), "b", False),

@@ -98,6 +98,26 @@ def test_what_is_promised(more: tuple[str, ...], told: bool) -> None:
     assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
 
 
+@pytest.mark.parametrize(
+    ("of", "at", "told"),
+    [("x, i", 0, False), ("y, i", 0, False), ("x, j", 0, True), ("w, i", 0, True), ("x, i", 1, True)],
+)
+def test_what_is_promised_of_indices(of: str, at: int, told: bool) -> None:
+    """That they go up is true of them whatever is read there, of so many elements, along that dimension."""
+    attributes = (
+        "offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={AT}, index_vector_dim=1, slice_sizes={1,1}, "
+        "indices_are_sorted=true"
+    )
+    lines = [f"{name} = s32[{size},4] parameter({n})" for n, (name, size) in enumerate((("x", 4), ("y", 4), ("w", 5)))]
+    lines += ["i = s32[2,1] parameter(3)", "j = s32[2,1] parameter(4)"]
+    lines += [f"g = s32[2] gather(x, i), {attributes}".replace("AT", "0")]
+    more = f"h = s32[2] gather({of}), {attributes}".replace("AT", f"{at}")
+    before, after = (entry(*lines, *others, "ROOT r = s32[2] copy(g)") for others in ((), (more,)))
+    found = decide(parse_module(before), parse_module(after), "exact")
+    assert found.verdict == Verdict.PROVED
+    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+
+
 WHEN = ', frontend_attributes={_xla_send_recv_validation="{{0,1}}"}'
 MOVES = {
     "collective-permute": (

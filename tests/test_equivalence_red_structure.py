@@ -4,7 +4,7 @@ and what is left open by a module is no difference. Beside each stands what is r
 from __future__ import annotations
 
 import pytest
-from red_pairs import COPY, entry, one, proved, unproved
+from red_pairs import COPY, entry, one, parts_of, proved, unproved
 
 from hloproof.equivalence import decide
 from hloproof.models.errors import InputError
@@ -82,6 +82,29 @@ def said(turns: int) -> str:
 
 TOLD = [("promised: known_trip_count of while", "exact")]
 BY_PARAMETER = "n = s32[] copy(q)"
+
+
+def counted_inside(stated: str) -> str:
+    """A loop that takes five turns, in the turns of one that nobody counts."""
+    state = "(s32[], s32[])"
+    given = parts_of(state, ["i", "x"]) + " o = s32[] constant(1)\n z = s32[] constant(0)\n"
+    functions = (
+        f"five {{\n{given} n = s32[] constant(5)\n ROOT l = pred[] compare(i, n), direction=LT\n}}\n"
+        f"adds {{\n{given} j = s32[] add(i, o)\n y = s32[] multiply(x, x)\n ROOT r = {state} tuple(j, y)\n}}\n"
+        f"more {{\n{given} ROOT l = pred[] compare(i, z), direction=NE\n}}\n"
+        f"runs {{\n{given} j = s32[] subtract(i, o)\n v = {state} tuple(z, x)\n"
+        f" w = {state} while(v), condition=five, body=adds{stated}\n y = s32[] get-tuple-element(w), index=1\n"
+        f" ROOT r = {state} tuple(j, y)\n}}\n"
+    )
+    lines = ("q = s32[] parameter(0)", "p = s32[] parameter(1)", f"v = {state} tuple(q, p)")
+    loop = f"w = {state} while(v), condition=more, body=runs"
+    return entry(*lines, loop, "ROOT r = s32[] get-tuple-element(w), index=1", before=functions)
+
+
+def test_turns_that_a_loop_in_another_is_said_to_take_are_counted() -> None:
+    proved(counted_inside(""), counted_inside(said(5)), "exact")
+    wrong = decide(parse_module(counted_inside("")), parse_module(counted_inside(said(6))))
+    assert wrong.reason == "a loop is said to take 6 turns, and takes 5"
 
 
 def test_turns_that_a_loop_is_said_to_take_are_counted_or_a_promise() -> None:
@@ -354,12 +377,12 @@ def test_a_module_runs_on_one_device_at_least(header: str) -> None:
         parse_module(COPY.replace("m\n", f"m, {header}\n", 1))
 
 
-def exchanged(selector: str) -> str:
+def exchanged(selector: str, devices: str = "replica_groups={}") -> str:
     """The sum over devices in a branch, looked at by the first device alone."""
     return (
         "HloModule m, replica_count=2\n"
         "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b)\n}\n"
-        "all { q = f32[] parameter(0)\n ROOT g = f32[] all-reduce(q), replica_groups={}, to_apply=add\n}\n"
+        f"all {{ q = f32[] parameter(0)\n ROOT g = f32[] all-reduce(q), {devices}, to_apply=add\n}}\n"
         "own { ROOT q = f32[] parameter(0)\n}\n"
         "ENTRY e {\n p = f32[] parameter(0)\n i = u32[] replica-id()\n z = u32[] constant(0)\n"
         " first = pred[] compare(i, z), direction=EQ\n every = pred[] constant(true)\n"
@@ -368,9 +391,13 @@ def exchanged(selector: str) -> str:
     )
 
 
-def test_who_takes_part_in_an_exchange_is_said_by_what_chooses_its_branch() -> None:
-    unproved(exchanged("first"), exchanged("every"), "rounding")
-    unproved(exchanged("every"), exchanged("first"), "rounding")
+@pytest.mark.parametrize(
+    "devices", ["replica_groups={}", "channel_id=1, use_global_device_ids=true, replica_groups={{0,1}}"]
+)
+def test_who_takes_part_in_an_exchange_is_said_by_what_chooses_its_branch(devices: str) -> None:
+    proved(exchanged("first", devices), exchanged("first", devices), "exact")
+    unproved(exchanged("first", devices), exchanged("every", devices), "rounding")
+    unproved(exchanged("every", devices), exchanged("first", devices), "rounding")
 
 
 def printing(turns: int) -> str:
