@@ -517,9 +517,11 @@ def test_with_words_that_nobody_knows(first: str, second: str, told: bool) -> No
     """What they change nobody knows either."""
     words = {name: f', frontend_attributes={{odd="{name}"}}' if name else "" for name in (first, second)}
     head = ["m = s32[] parameter(0)", "a = s32[] parameter(1)"]
-    before = entry(*head, run("w", "m", "a", words[first]), "ROOT r = s32[] add(m, a)", before=falls())
-    after = entry(*head, run("w", "m", "a", words[second]), "ROOT r = s32[] add(m, a)", before=falls())
-    assert is_said(before, after) is told
+    sent = ["k = token[] after-all()", "o = token[] outfeed(m, k), outfeed_shape=s32[]"]
+    for lines in (head, [*head, *sent]):
+        before = entry(*lines, run("w", "m", "a", words[first]), "ROOT r = s32[] add(m, a)", before=falls())
+        after = entry(*lines, run("w", "m", "a", words[second]), "ROOT r = s32[] add(m, a)", before=falls())
+        assert is_said(before, after) is told
 
 
 @pytest.mark.parametrize(
