@@ -329,8 +329,9 @@ def test_a_start_names_what_it_is_given() -> None:
             assert decide(before, after, "rounding").reason.endswith("-start of this shape")
 
 
-def in_turns(inside: bool) -> Module:
-    """What all have together of x is added in every turn: put together in each, or once before."""
+def in_turns(inside: bool, around: bool) -> Module:
+    """What all have together of x is added in every turn: put together in each, or once before; perhaps again and
+    again, in the turns of a loop around it."""
     state = "(s32[], f32[4], f32[4])"
     given = f" t = {state} parameter(0)\n k = s32[] get-tuple-element(t), index=0\n"
     given += "".join(f" {name} = f32[4] get-tuple-element(t), index={n}\n" for n, name in enumerate("xa", 1))
@@ -344,13 +345,30 @@ def in_turns(inside: bool) -> Module:
         f"turn {{\n{given} one = s32[] constant(1)\n j = s32[] subtract(k, one)\n{lines[1]}"
         f" d = f32[4] add(a, y)\n ROOT r = {state} tuple(j, x, d)\n}}\n"
     )
-    body = f"{lines[0]} i = s32[] parameter(2)\n v = {state} tuple(i, y, p)\n"
+    body = f"{HEAD}{lines[0]} i = s32[] parameter(2)\n v = {state} tuple(i, y, p)\n"
     body += f" l = {state} while(v), condition=more, body=turn\n ROOT r = f32[4] get-tuple-element(l), index=2\n"
-    return parse_module(f"HloModule m, num_partitions=4\n{FUNCTIONS}{functions}ENTRY e {{\n{HEAD}{body}}}\n")
+    if not around:
+        return parse_module(f"HloModule m, num_partitions=4\n{FUNCTIONS}{functions}ENTRY e {{\n{body}}}\n")
+    whole = "(s32[], f32[4], f32[8])"
+    parts = f" u = {whole} parameter(0)\n" + "".join(
+        f" {name} = {kind} get-tuple-element(u), index={n}\n"
+        for n, (name, kind) in enumerate((("i", "s32[]"), ("p", "f32[4]"), ("q", "f32[8]")))
+    )
+    functions += (
+        f"all {{\n{body}}}\n"
+        f"again {{\n{parts} n = s32[] constant(0)\n ROOT o = pred[] compare(i, n), direction=GT\n}}\n"
+        f"round {{\n{parts} one = s32[] constant(1)\n j = s32[] subtract(i, one)\n"
+        f" c = f32[4] call(p, q, i), to_apply=all\n ROOT r = {whole} tuple(j, c, q)\n}}\n"
+    )
+    body = f"{HEAD} i = s32[] parameter(2)\n v = {whole} tuple(i, p, q)\n"
+    body += f" l = {whole} while(v), condition=again, body=round\n ROOT r = f32[4] get-tuple-element(l), index=1\n"
+    return parse_module(f"HloModule m, num_partitions=4\n{FUNCTIONS}{functions}ENTRY e {{\n{body}}}\n")
 
 
-def test_who_meets_in_the_turns_of_a_loop() -> None:
+@pytest.mark.parametrize("around", [False, True])
+def test_who_meets_in_the_turns_of_a_loop(around: bool) -> None:
     """Those that take so many turns."""
-    assert decide(in_turns(True), in_turns(True)).verdict == Verdict.PROVED
-    for before, after in ((True, False), (False, True)):
-        assert decide(in_turns(before), in_turns(after)).verdict == Verdict.UNKNOWN
+    inside, outside = in_turns(True, around), in_turns(False, around)
+    assert decide(inside, inside).verdict == Verdict.PROVED
+    for before, after in ((inside, outside), (outside, inside)):
+        assert decide(before, after).verdict == Verdict.UNKNOWN
