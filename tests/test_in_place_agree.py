@@ -526,6 +526,53 @@ def test_what_is_sorted_is_apart_from_what_is_updated(start: int, found: str) ->
     assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == [found]
 
 
+@pytest.mark.parametrize(("offset", "found"), [(0, "refuted"), (16, "refuted"), (32, "proved")])
+def test_all_that_is_sorted_is_apart_from_where_it_goes(offset: int, found: str) -> None:
+    """The sums of the first half and the second of three."""
+    four = "f32[4]{0}"
+    lines = [
+        *(f"%s{n} = {four} slice(%p), slice={{[{4 * n}:{4 * n + 4}]}}" for n in range(2)),
+        f"%e = {four} add(%s0, %s1)",
+        f"%f = {four} reverse(%e), dimensions={{0}}",
+        f"%d = {four} sort(%f), dimensions={{0}}, to_apply=%ge",
+    ]
+    shapes = ("f32[12]{0}", "f32[12]{0}")
+    module = _module(lines, [("d", four)], shapes, "%x, %w, %j").replace("ALIAS", "")
+    plan = roomy_plan(module, (("y", "x"),))
+    assert "y @0> (size=16,offset=0)" in plan
+    plan = plan.replace("y @0> (size=16,offset=0)", f"y @0> (size=16,offset={offset})")
+    assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == [found]
+
+
+@pytest.mark.parametrize(
+    ("made", "sorts", "gives", "found"),
+    [
+        ("negate(%p)", _LINE, "f32[2,4]{1,0}", "unknown"),
+        ("reverse(%p), dimensions={0}", _LINE, "f32[2,4]{1,0}", "refuted"),
+        ("negate(%p)", "f32[2,4]{0,1}", _LINE, "unknown"),
+        ("negate(%p)", "f32[2,4]{1,0}", _LINE, "refuted"),
+    ],
+)
+def test_what_is_sorted_and_given_in_another_shape(made: str, sorts: str, gives: str, found: str) -> None:
+    given = "f32[2,4]{0,1}" if gives == _LINE else _LINE
+    lines = [
+        f"%e = {sorts} {made}",
+        f"%f = {sorts} sort(%e), dimensions={{0}}, to_apply=%ge",
+        f"%d = {gives} bitcast(%f)",
+    ]
+    module = _module(lines, [("d", gives)], (given, given), "%x, %w, %j")
+    assert _verdicts(module, False) == ("unknown", found)
+
+
+def test_what_is_sorted_is_given_twice() -> None:
+    """The first of two equal results is where it is made."""
+    lines = [f"%e = {_LINE} negate(%p)", _SORTED]
+    module = _module(lines, [("d", _LINE), ("d", _LINE)], (_LINE, _LINE), "%x, %w, %j")
+    for place in ("y{0}", "y{1}"):
+        verdicts = judged(module.replace("ALIAS", ""), roomy_plan(module.replace("ALIAS", ""), ((place, "x"),)))
+        assert [str(r.verdict) for r in verdicts if r.claim == "plan-in-place"] == ["unknown"]
+
+
 @pytest.mark.parametrize("moved", ["reshape", "bitcast"])
 def test_what_is_sorted_is_made_where_it_lies_by_rows(moved: str) -> None:
     rows = "f32[2,4]{1,0}"
@@ -589,6 +636,22 @@ def test_elements_of_two_names_are_handed_on_together() -> None:
         "dimensions={0}\n}", f"dimensions={{0}}\n  ROOT %m = {_LINE} negate(%d)\n}}"
     )
     assert _verdicts(made, False) == ("refuted", "refuted")
+
+
+@pytest.mark.parametrize(
+    ("lines", "names", "found"),
+    [
+        ([*_HALVES[:1], f"%d = {_LINE} concatenate(%s, %s), dimensions={{0}}"], "d", "unknown"),
+        ([*_HALVES, f"%d = {_LINE} negate(%e)"], "d", "refuted"),
+        ([f"%c = {_LINE} copy(%p)", _TURNED, f"%m = {_LINE} negate(%t)"], "cm", "unknown"),
+        ([f"%c = {_LINE} negate(%p)", _TURNED, f"%m = {_LINE} negate(%t)"], "cm", "refuted"),
+    ],
+)
+def test_what_is_handed_on_by_another_parameter(lines: list[str], names: str, found: str) -> None:
+    """The fusion is given one array twice, and declares the other one."""
+    module = _module(lines, [(n, _LINE) for n in names], (_LINE, _LINE), "%x, %x, %j")
+    for text in (module, module.replace("(%p)", "(%q)").replace("(%p),", "(%q),")):
+        assert _verdicts(text, len(names) > 1)[0] == found
 
 
 @pytest.mark.parametrize(

@@ -463,6 +463,13 @@ def test_what_is_scattered_to_nowhere_is_read_for_nothing(places: str, found: st
     assert _verdicts(_scattered_to(places))["hazard-in-place"][0] == found
 
 
+def test_nothing_is_scattered_to_places_of_a_table_without_any() -> None:
+    text = _scattered_to("0, 1, 2, 3").replace("f32[4] slice(p), slice={[0:4]}", "f32[0] slice(p), slice={[0:0]}")
+    text = text.replace("s32[4,1] constant({{0}, {1}, {2}, {3}})", "s32[0,1] constant({})")
+    assert "constant({})" in text and "[0:0]" in text
+    assert _verdicts(text)["hazard-in-place"][0] == "proved"
+
+
 def test_a_result_beside_reads_whatever_is_scattered_to_nowhere() -> None:
     """Its elements 1 and 2 read what is written, whatever updates 1 and 2 do."""
     more = "".join(f" s{k} = f32[{n}] slice(p), slice={{[{k}:{k + n}]}}\n" for k, n in ((0, 2), (6, 1), (7, 1)))

@@ -295,12 +295,12 @@ class Kernels:
         if replaced not in over.get(at, ()) or not _is_sorted_alike(body, made, k):
             replaced = None
         own = set()
-        outputs: dict[int, list[tuple[tuple[int, ...], ArrayShape]]] = {}
-        for place, shape in _arrays(i):
+        outputs: dict[int, list[tuple[int, ...]]] = {}
+        for place, _ in _arrays(i):
             other, result = _maker(body, place)
             if other is made:
                 n = result[0] if result else 0
-                outputs.setdefault(n, []).append((place, shape))
+                outputs.setdefault(n, []).append(place)
                 into = self._parameter_value(i, body, made.operands[n])
                 if into in over.get(place, ()) and _is_sorted_alike(body, made, n):
                     own.add(n)
@@ -311,9 +311,13 @@ class Kernels:
             if n not in own:
                 found = tuple(self._followed(c, i, body, name))
                 kept = found if handed_on(self._plan.module, body, [name]) else ()
+                sorted_ = shape_at(made.shape, (n,) if len(made.operands) > 1 else ())
+                assert isinstance(sorted_, ArrayShape)
+                # As the sort has it: what the fusion gives may be a bitcast of that.
+                places = tuple(dim(d) for d in range(sorted_.rank))
                 made_at = tuple(
-                    Making(place, "each", shape, shape, index, (), found, body, handed_on=kept)
-                    for place, shape in outputs.get(n, ())
+                    Making(place, "each", sorted_, sorted_, places, (), found, body, handed_on=kept)
+                    for place in outputs.get(n, ())
                 )
                 readings += [replace(_meanwhile(r, told), made_at=made_at) for r in found]
         return Making(at, "sort", leaf, leaf, index, (), tuple(readings), body, replaced, made.name)

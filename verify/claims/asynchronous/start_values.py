@@ -314,6 +314,8 @@ class StartValues:
         if numbers is None or len(numbers) != shape.elements:
             self.computed.append(i.name)
             return self._fresh(range_of_type(shape.element_type))
+        if not numbers:
+            return Const(0)  # nobody reads an element of none
         if len(set(numbers)) == 1:
             return Const(numbers[0])
         # A table as a disjunction over its places: constants that are starts are short.
