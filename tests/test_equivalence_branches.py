@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from red_pairs import entry
+from red_pairs import entry, parts_of
 
 from hloproof.equivalence import decide
 from hloproof.models.hlo.parser import parse_module
@@ -210,6 +210,42 @@ def test_what_is_promised_before_a_loop() -> None:
     before = entry(*HEAD, given[0], read.replace(", indices_are_sorted=true", ""), given[1], *run, before=plain)
     after = entry(*HEAD, given[0], read, given[1], *run, before=plain)
     for one, other, told in ((before, after, True), (after, before, False), (after, after, False)):
+        found = decide(parse_module(one), parse_module(other), "exact")
+        assert found.verdict == Verdict.PROVED
+        assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+
+
+def around(state: str, inner: str, begins: str, more: str) -> str:
+    """A loop with a promise in the turns of another: over states of their own, of which the first one counts."""
+    counts, counted = ([f"k{n}" for n in range(1 + kind.count(","))] for kind in (state, inner))
+    read = "i = s32[2,1] constant({{2},{1}})\n x = s32[4] iota(), iota_dimension=0\n g = s32[2] gather(x, i), "
+    read += READS.split("gather(x, i), ")[1].split("\n")[0]
+    one, next_ = " one = s32[] constant(1)\n", "j = s32[] add(k0, one)"
+    functions = (
+        f"two {{\n{parts_of(inner, counted)} n = s32[] constant(2)\n ROOT o = pred[] compare(k0, n), direction=LT\n}}\n"
+        f"reads {{\n{parts_of(inner, counted)}{one} {read}\n {next_}\n"
+        f" ROOT r = {inner} tuple({', '.join(['j', *counted[1:]])})\n}}\n"
+        f"more {{\n{parts_of(state, counts)} n = s32[] constant(3)\n ROOT o = pred[] {more}\n}}\n"
+        f"turns {{\n{parts_of(state, counts)}{one} z = s32[] constant(0)\n"
+        f" v = {inner} tuple({', '.join(['z', *counts[: len(counted) - 1]])})\n"
+        f" l = {inner} while(v), condition=two, body=reads\n {next_}\n"
+        f" ROOT r = {state} tuple({', '.join(['j' if len(counts) > 1 else 'k0', *counts[1:]])})\n}}\n"
+        f"three {{\n{parts_of('(s32[])', ['k0'])} n = s32[] constant(3)\n"
+        " ROOT o = pred[] compare(k0, n), direction=LT\n}\n"
+        f"adds {{\n{parts_of('(s32[])', ['k0'])}{one} {next_}\n ROOT r = (s32[]) tuple(j)\n}}\n"
+    )
+    lines = ("p = s32[] parameter(0)", "z = s32[] constant(0)", "v = (s32[]) tuple(z)")
+    lines = (*lines, "w = (s32[]) while(v), condition=three, body=adds", "n = s32[] get-tuple-element(w), index=0")
+    lines = (*lines, f"u = {state} tuple({begins})", f"l = {state} while(u), condition=more, body=turns")
+    return entry(*lines, "ROOT r = s32[] copy(p)", before=functions)
+
+
+def test_what_is_promised_in_the_turns_of_a_loop_in_another() -> None:
+    """Of the inner loop and the outer one together the results are the same three: in one order, but two of the one and
+    one of the other, which never turns, and the other way round."""
+    before = around("(s32[])", "(s32[], s32[])", "n", "compare(k0, k0), direction=NE")
+    after = around("(s32[], s32[])", "(s32[])", "z, n", "compare(k0, n), direction=LT")
+    for one, other, told in ((before, after, True), (before, before, False), (after, after, False)):
         found = decide(parse_module(one), parse_module(other), "exact")
         assert found.verdict == Verdict.PROVED
         assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told

@@ -524,6 +524,35 @@ def test_with_words_that_nobody_knows(first: str, second: str, told: bool) -> No
         assert is_said(before, after) is told
 
 
+@pytest.mark.parametrize("way", ["while(v), condition=ends, body=turn", "call(v), to_apply=runs"])
+def test_with_words_that_nobody_knows_given_something_else(way: str) -> None:
+    """Also what decides nothing, as far as the operations say."""
+    one, other = (
+        chosen(
+            f"w = {STATE} tuple(n, s)",
+            f'l = {STATE} {way.replace("(v)", f"({given})")}, frontend_attributes={{odd="x"}}',
+            "ROOT r = s32[] copy(i)",
+        )
+        for given in "vw"
+    )
+    assert not is_said(one, one)
+    assert is_said(one, other)
+
+
+def test_of_so_many_turns_with_words_that_nobody_knows() -> None:
+    """The loop around it is counted, unless somebody says something of it."""
+    text = turns("s0").replace(run("w", "m", "a"), "w = s32[] add(a, two)")
+    none = text.replace("q = s32[] copy(w0)", "q = s32[] copy(i)")
+    loop = next(line for line in none.split("\n") if "while(v0)" in line)
+    alone = none.replace(loop + "\n", "").replace("  w0 = s32[] get-tuple-element(l0), index=2\n", "")
+    said = none.replace(loop, loop + ', frontend_attributes={odd="x"}')
+    assert "while" not in alone
+    assert not is_said(alone, none)
+    assert not is_said(said, said)
+    for before in (alone, none):
+        assert is_said(before, said)
+
+
 @pytest.mark.parametrize(
     ("chooses", "branches", "told"),
     [("s", "runs, given", False), ("s", "given, runs", True), ("n", "runs, given", True), ("k", "runs, given", True)],

@@ -234,6 +234,32 @@ def test_what_a_start_says_is_said_of_its_permutation() -> None:
         assert compare(parse_module(started(carried)), parse_module(other)).verdict == verdict
 
 
+@pytest.mark.parametrize(("second", "told"), [("0,1", False), ("1,0", True)])
+def test_what_a_start_says_is_said_of_what_its_call_calls(second: str, told: bool) -> None:
+    more = ', frontend_attributes={_xla_send_recv_validation="{{0,6}}"}'
+    functions = "".join(
+        f"inner{n} {{\n  x = f32[2] parameter(0)\n"
+        f"  ROOT y = f32[2] collective-permute(x), source_target_pairs={{{{{pair}}}}}\n}}\n"
+        f"w{n} {{\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] call(x), to_apply=inner{n}\n}}\n"
+        for n, pair in enumerate(("0,1", second))
+    )
+    before, after = (
+        entry(
+            "p = f32[2] parameter(0)",
+            f"s = ((f32[2]), f32[2]) async-start(p), calls=w0{more}",
+            "a = f32[2] async-done(s)",
+            f"t = ((f32[2]), f32[2]) async-start(p), calls=w1{more if said else ''}",
+            "b = f32[2] async-done(t)",
+            "ROOT r = f32[2] add(a, b)",
+            before=functions,
+        ).replace("m\n", "m, replica_count=2\n", 1)
+        for said in (False, True)
+    )
+    found = decide(parse_module(before), parse_module(after), "exact")
+    assert found.verdict == "proved"
+    assert ("promised: _xla_send_recv_validation of async-start" in dict(found.axioms)) is told
+
+
 def ended(*said: str) -> str:
     """Two permutations in flight, of which each end says when it carries anything."""
     more = [f', frontend_attributes={{_xla_send_recv_validation="{carried}"}}' if carried else "" for carried in said]

@@ -564,6 +564,21 @@ def test_what_is_sorted_and_given_in_another_shape(made: str, sorts: str, gives:
     assert _verdicts(module, False) == ("unknown", found)
 
 
+@pytest.mark.parametrize(("by", "found"), [("larger", "unknown"), ("sum", "refuted")])
+def test_what_a_reduction_begins_with_beside_larger_results(by: str, found: str) -> None:
+    """It lies where the result does, which may be it."""
+    lines = [
+        "%s = f32[1]{0} slice(%p), slice={[0:1]}",
+        "%i = f32[] reshape(%s)",
+        f"%e = f32[] reduce(%q, %i), dimensions={{0}}, to_apply=%{by}",
+        f"%c = {_LINE} negate(%q)",
+        _SORTED.replace("%e", "%p"),
+    ]
+    module = _module(lines, [("e", "f32[]"), ("c", _LINE), ("d", _LINE)], (_LINE, _LINE), "%x, %w, %j")
+    plan = roomy_plan(module.replace("ALIAS", ""), (("y{0}", "x"),))
+    assert [str(r.verdict) for r in judged(module.replace("ALIAS", ""), plan) if r.claim == "plan-in-place"] == [found]
+
+
 def test_what_is_sorted_is_given_twice() -> None:
     """The first of two equal results is where it is made."""
     lines = [f"%e = {_LINE} negate(%p)", _SORTED]

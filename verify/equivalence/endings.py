@@ -64,6 +64,8 @@ class Ending:
     """Those that it stands in with all loops around it; what chooses one in their turns is in `whole`."""
     alone: bool = True
     """It stands in no other loop and no function, so that `results` are values of the module."""
+    counted: bool = True
+    """Its turns may be counted: nothing is said of it that nobody knows."""
     stated: int | None = None
     """How many turns the text says that it takes, which whoever runs it may take without asking the condition."""
 
@@ -105,10 +107,11 @@ def in_function(
     return _inside(loop, graph.node("ending", "pred", (), given, key, (*results, *loop.below)))
 
 
-def with_unknown_words(loop: Ending, graph: Graph, words: object) -> Ending:
-    """The loop where words stand beside it, or beside what runs it, of which nobody knows what they change."""
-    whole = graph.node("ending", "pred", (), (), (words, loop.numbers), loop.below)
-    return replace(_inside(loop, whole), results=())
+def with_unknown_words(loop: Ending, graph: Graph, given: Sequence[Node], words: object) -> Ending:
+    """The loop where words stand beside it, or beside what runs it and is given this, of which nobody knows what they
+    change."""
+    whole = graph.node("ending", "pred", (), given, (words, loop.numbers), loop.below)
+    return replace(_inside(loop, whole), results=(), counted=False)
 
 
 def _inside(loop: Ending, whole: Node) -> Ending:
@@ -119,7 +122,7 @@ def may_not_end(graph: Graph, before: Iterable[Ending], after: Iterable[Ending])
     """The loops of the module after that the module before does not run, and that nobody can follow to their last
     turn."""
     before = tuple(before)
-    return tuple(e for e in after if not any(b.is_run_in(e) for b in before) and _turns_of(graph, e.decides) is None)
+    return tuple(e for e in after if not any(b.is_run_in(e) for b in before) and _turns_of(graph, e) is None)
 
 
 def is_taken_for_granted(
@@ -155,7 +158,7 @@ def promised_by_text(graph: Graph, before: Iterable[Ending], after: Iterable[End
         same = [b for b in before if b.is_run_in(e)]
         if e.stated is None or any(b.stated == e.stated for b in same):
             continue
-        turns = _turns_of(graph, e.decides)
+        turns = _turns_of(graph, e)
         if turns is not None and turns != e.stated:
             raise Denied(f"a loop is said to take {e.stated} turns, and takes {turns}")
         if turns is None:
@@ -163,8 +166,11 @@ def promised_by_text(graph: Graph, before: Iterable[Ending], after: Iterable[End
     return frozenset(told)
 
 
-def _turns_of(graph: Graph, decides: Node) -> int | None:
+def _turns_of(graph: Graph, loop: Ending) -> int | None:
     """The number of turns of a loop that can be followed to its last one."""
+    if not loop.counted:
+        return None
+    decides = loop.decides
     level, states = decides.key
     bound = [
         graph.node("bound", o.type, o.sizes, (), ("state", level, k))

@@ -25,7 +25,7 @@ from hloproof.equivalence.endings import Branch, Ending, LoopTurns, in_branch, i
 from hloproof.equivalence.graph import Node, Side
 from hloproof.equivalence.handed_on import otherwise, settled, turned
 from hloproof.equivalence.loop_states import NeededStates
-from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, attribute_key, carried_when
+from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, carried_when
 from hloproof.equivalence.operations import OperationReader, called_in_order
 from hloproof.equivalence.value_trees import (
     Pending,
@@ -146,7 +146,7 @@ class GraphReader(OperationReader):
             return value
         self.graph.unknown.update(f"{b.name} of {i.opcode}" for b in found if b.kind == "unknown")
         key = (*key, *(form_of(self.module, name) for name in called_in_order(i)))
-        self.endings[looped:] = [with_unknown_words(e, self.graph, key) for e in self.endings[looped:]]
+        self.endings[looped:] = [with_unknown_words(e, self.graph, operands, key) for e in self.endings[looped:]]
         if len(self.effects.nodes) > first:
             name = next(b.name for b in found if b.kind == "unknown")
             raise NotModelled(f"{name} of {i.opcode}, which has effects")
@@ -222,7 +222,7 @@ class GraphReader(OperationReader):
     ) -> ValueTree:
         if not wrapped or wrapped == "call":
             if when := carried_when(i):
-                key = tuple((j.opcode, attribute_key(j, j.opcode)) for j in self.called(i)[0].instructions)
+                key = form_of(self.module, self.called(i)[0].name)
                 operands = tuple(node for value in given for node in leaves_of(value))
                 self.promises.add((CARRIED, i.opcode, key, path, operands, when))
             result = self.computation(self.called(i)[0], given, level, path, self.standing)
@@ -254,7 +254,7 @@ class GraphReader(OperationReader):
             self.depth -= 1
             self.endings_in[name], self.endings = self.endings, endings
             # What it is given differs from use to use, so that nobody else makes the same promise.
-            self.promises = promises | {(*p, self.side, name) for p in self.promises}
+            self.promises = promises | {(*p, (self.side, name)) for p in self.promises}
             if len(self.effects.nodes) != before:
                 raise NotModelled(f"effects inside {name}")
         return self.functions[name]
@@ -338,7 +338,7 @@ class GraphReader(OperationReader):
         results = tuple(out[k] for k in varying)
         self.endings.append(Ending(decides, results, decides, stated=stated_count(i)))
         # What a state holds in the turns is said by the loop, not by the state's name.
-        self.promises = promises | {(*p, *out) for p in self.promises}
+        self.promises = promises | {(*p, tuple(out)) for p in self.promises}
         spoken_of = states_spoken_of(i)
         about = (path, decides, *(out if spoken_of is None else [out[k] for k in spoken_of]))
         self.promises.update((name, i.opcode, value, *about) for name, value in stated_states(i))

@@ -341,7 +341,8 @@ class Kernels:
             inputs = made.operands[: len(made.operands) // 2]
             initial = made.operands[len(made.operands) // 2 :]
             readings = tuple(r for name in (*inputs, *initial) for r in self._followed(c, i, body, name))
-            yield Making(m.position, "reduced", shape, m.written, (), (), readings, body)
+            kept = readings if m.handed_on else ()
+            yield Making(m.position, "reduced", shape, m.written, (), (), readings, body, handed_on=kept)
 
 
 def _arrays(i: Instruction) -> list[tuple[tuple[int, ...], ArrayShape]]:

@@ -266,14 +266,14 @@ def _in_one_buffer(context: Context, computation: Computation, i: Instruction, n
 def _perhaps_in_one_buffer(
     context: Context, computation: Computation, i: Instruction, written: Written
 ) -> tuple[int, ...]:
-    """The operands that may lie in the buffer of what is written, as far as nobody knows. Of what a fusion or a custom
-    call runs nothing is known; once buffers are shared, the claims on what is overwritten tell."""
+    """The operands that may lie in the buffer of what is written: some way in hands over one array twice, or nobody
+    knows that none does. Of what a fusion or a custom call runs nothing is known."""
     others = tuple(n for n in range(len(i.operands)) if n != written.number)
     local = scene_of(context).locals.get(computation.name)
     if local is None:
         return others
-    if context.shares or not written.declared:
-        return ()
+    if not context.shares and not written.declared:
+        return ()  # copies are still to be put in
 
     def places(n: int) -> list[HloPosition]:
         return [HloPosition(computation.name, *spot) for spot in local.leaves(i.operands[n])]
