@@ -47,6 +47,17 @@ def test_what_is_sent(before: tuple[str, ...], after: tuple[str, ...], found: Ve
     assert decide(parse_module(sent(*before)), parse_module(sent(*after)), "exact").verdict == found
 
 
+@pytest.mark.parametrize(("chooses", "found"), [("s", Verdict.PROVED), ("p", Verdict.UNKNOWN), ("n", Verdict.UNKNOWN)])
+def test_what_is_sent_where_another_number_chooses(chooses: str, found: Verdict) -> None:
+    def text(chooses: str) -> str:
+        lines = [*HEAD, "p = s32[] parameter(2)", "n = s32[] negate(s)", by_number("c", "stays", "sends")]
+        return entry(*lines, "ROOT r = s32[4] copy(c)", before=SENDS + STAYS).replace(
+            "conditional(s,", f"conditional({chooses},"
+        )
+
+    assert decide(parse_module(text("s")), parse_module(text(chooses)), "exact").verdict == found
+
+
 def sent_inside(outer: str, inner: str) -> str:
     """Sent in a branch of a branch."""
     two = (
@@ -234,9 +245,9 @@ def around(state: str, inner: str, begins: str, more: str) -> str:
         " ROOT o = pred[] compare(k0, n), direction=LT\n}\n"
         f"adds {{\n{parts_of('(s32[])', ['k0'])}{one} {next_}\n ROOT r = (s32[]) tuple(j)\n}}\n"
     )
-    lines = ("p = s32[] parameter(0)", "z = s32[] constant(0)", "v = (s32[]) tuple(z)")
-    lines = (*lines, "w = (s32[]) while(v), condition=three, body=adds", "n = s32[] get-tuple-element(w), index=0")
-    lines = (*lines, f"u = {state} tuple({begins})", f"l = {state} while(u), condition=more, body=turns")
+    lines = ["p = s32[] parameter(0)", "z = s32[] constant(0)", "v = (s32[]) tuple(z)"]
+    lines += ("w = (s32[]) while(v), condition=three, body=adds", "n = s32[] get-tuple-element(w), index=0")
+    lines += (f"u = {state} tuple({begins})", f"l = {state} while(u), condition=more, body=turns")
     return entry(*lines, "ROOT r = s32[] copy(p)", before=functions)
 
 

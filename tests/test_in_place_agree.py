@@ -153,6 +153,18 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
     "a scatter of itself": ([_PLACES, f"%d = {_LINE} scatter(%p, %i, %p), {_INTO}"], "d", ("proved", "unknown")),
     "a sort beside itself": ([_BOTH, *_PARTS], "gg", ("unknown", "proved")),
     "a sort beside its other result": ([_BOTH, *_PARTS], "gh", ("unknown", "proved")),
+    # There may be nothing to reduce where the size is not known before.
+    "the fourth, where nothing may be added to it": (
+        [
+            *_FOURTH,
+            "%t = f32[8,2]{1,0} broadcast(%i), dimensions={}",
+            "%l = s32[] constant(0)",
+            "%u = f32[8,<=2]{1,0} set-dimension-size(%t, %l), dimensions={1}",
+            f"%d = {_LINE} reduce(%u, %i), dimensions={{1}}, to_apply=%sum",
+        ],
+        "d",
+        ("unknown", "unknown"),
+    ),
     # What is sorted beside it is made of it before either is sorted.
     "a sort by what is there": (
         [f"%e = {_LINE} reverse(%p), dimensions={{0}}", _BOTH.replace("sort(%p, %q)", "sort(%p, %e)"), *_PARTS],
@@ -577,6 +589,79 @@ def test_what_a_reduction_begins_with_beside_larger_results(by: str, found: str)
     module = _module(lines, [("e", "f32[]"), ("c", _LINE), ("d", _LINE)], (_LINE, _LINE), "%x, %w, %j")
     plan = roomy_plan(module.replace("ALIAS", ""), (("y{0}", "x"),))
     assert [str(r.verdict) for r in judged(module.replace("ALIAS", ""), plan) if r.claim == "plan-in-place"] == [found]
+
+
+@pytest.mark.parametrize(
+    ("first", "element", "found"),
+    [(4, "f32[]", "unknown"), (4, "f32[2]{0}", "unknown"), (1, "f32[2]{0}", "refuted"), (0, "f32[]", "refuted")],
+)
+def test_what_is_sorted_is_apart_from_what_is_reduced(first: int, element: str, found: str) -> None:
+    """The sums are put in front, beside results that are as large as what is summed."""
+    rows = "f32[2,4]{1,0}"
+    many = element != "f32[]"
+    given = rows if many else _LINE
+    lines = [
+        f"%e = {element} reduce(%q, %z), dimensions={{{int(many)}}}, to_apply=%sum",
+        f"%c = {given} negate(%q)",
+        f"%s = f32[4]{{0}} slice(%p), slice={{[{first}:{first + 4}]}}",
+        "%d = f32[4]{0} sort(%s), dimensions={0}, to_apply=%ge",
+    ]
+    module = _module(lines, [("e", element), ("c", given), ("d", "f32[4]{0}")], (_LINE, given), "%x, %w, %j")
+    plan = roomy_plan(module.replace("ALIAS", ""), (("y{0}", "x"),))
+    assert [str(r.verdict) for r in judged(module.replace("ALIAS", ""), plan) if r.claim == "plan-in-place"] == [found]
+
+
+def test_what_is_sorted_may_be_made_by_the_size_beside_it() -> None:
+    """As many are added as the number behind the elements says, where the result lies."""
+    lines = [
+        "%s = f32[] reduce(%p, %z), dimensions={0}, to_apply=%sum",
+        "%e = f32[1]{0} reshape(%s)",
+        "%d = f32[1]{0} sort(%e), dimensions={0}, to_apply=%ge",
+    ]
+    module = _module(lines, [("d", "f32[1]{0}")], ("f32[<=8]{0}", _LINE), "%x, %w, %j").replace("ALIAS", "")
+    plan = roomy_plan(module, (("y", "x"),))
+    assert "y @0> (size=4,offset=0)" in plan
+    plan = plan.replace("y @0> (size=4,offset=0)", "y @0> (size=4,offset=32)")
+    assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == ["unknown"]
+
+
+def test_what_a_scatter_writes_is_not_said_beside_a_sort() -> None:
+    """It may go to other places, or nowhere."""
+    lines = [
+        "%i = s32[8,1]{1,0} constant({{0},{1},{0},{1},{0},{1},{8},{9}})",
+        f"%d = {_LINE} scatter(%p, %i, %q), {_INTO}",
+        "%s = f32[4]{0} slice(%p), slice={[4:8]}",
+        "%e = f32[4]{0} sort(%s), dimensions={0}, to_apply=%ge",
+    ]
+    module = _module(lines, [("d", _LINE), ("e", "f32[4]{0}")], (_LINE, _LINE), "%x, %w, %j").replace("ALIAS", "")
+    plan = roomy_plan(module, (("y{0}", "x"),))
+    assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == ["unknown"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "given", "made", "found"),
+    [
+        (
+            ["%h = u16[8,2]{1,0} bitcast-convert(%p)", "%d = u16[8,2]{1,0} negate(%h)"],
+            _LINE,
+            "u16[8,2]{1,0}",
+            "unknown",
+        ),
+        (
+            ["%h = s32[8]{0} bitcast-convert(%p)", "%r = s32[8]{0} reverse(%h), dimensions={0}"],
+            _LINE,
+            "s32[8]{0}",
+            "refuted",
+        ),
+        (["%h = f32[8]{0} imag(%p)", "%d = f32[8]{0} negate(%h)"], "c64[8]{0}", _LINE, "unknown"),
+        (["%n = c64[8]{0} negate(%p)", "%d = f32[8]{0} imag(%n)"], "c64[8]{0}", _LINE, "refuted"),
+    ],
+)
+def test_a_half_of_an_element_is_read(lines: list[str], given: str, made: str, found: str) -> None:
+    """Where it is taken of the element as it is given, and the other half is read for nothing."""
+    lines = [line.replace("%r =", "%d =").replace("%n =", "%n0 =").replace("(%n)", "(%n0)") for line in lines]
+    module = _module(lines, [("d", made)], (given, given), "%x, %w, %j")
+    assert _verdicts(module, False)[1] == found
 
 
 def test_what_is_sorted_is_given_twice() -> None:

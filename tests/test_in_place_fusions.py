@@ -596,6 +596,13 @@ def test_two_operands_may_be_one_array_where_nobody_follows_what_is_given(runs: 
         of = {"runs": runs, "scheduled": scheduled, "second": second}
         assert _of_f(_FOLLOWED_BY_NOBODY.format(made="reverse(q), dimensions={0}", **of)) == {"unknown"}
         assert _of_f(_FOLLOWED_BY_NOBODY.format(made="negate(q)", **of)) == {"proved"}
+        # The other one is declared.
+        text = _FOLLOWED_BY_NOBODY.format(made="negate(q)", **of).replace("add(p, n)", "subtract(m, q)")
+        text = text.replace(" ROOT r =", " m = f32[8] reverse(p), dimensions={0}\n ROOT r =").replace(
+            "(0, {})", "(1, {})"
+        )
+        assert _of_f(text) == {"unknown"}
+        assert _of_f(text.replace("reverse(p), dimensions={0}", "negate(p)")) == {"proved"}
     same = {"runs": runs, "scheduled": scheduled, "second": "p0", "made": "reverse(q), dimensions={0}"}
     assert _of_f(_FOLLOWED_BY_NOBODY.format(**same)) == {"refuted"}
 

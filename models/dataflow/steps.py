@@ -10,7 +10,7 @@ from hloproof.models.dataflow.value_flow import called
 from hloproof.models.hlo.attributes import Window, WindowDimension
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import ELEMENTWISE
-from hloproof.models.hlo.shape import ArrayShape
+from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape
 
 _BY_STEPS: Final = ELEMENTWISE | {
     "bitcast",
@@ -122,10 +122,30 @@ def handed_on(module: Module, body: Computation, names: Iterable[str]) -> frozen
     return _behind(body, names, partial(computes, module, body))
 
 
+def takes_parts(module: Module, c: Computation, i: Instruction) -> bool:
+    """An instruction of the computation, or a step of a fusion, may take a half of an element that it is given: it
+    reads the other half for nothing."""
+    body = module.find(called(i, "calls")) if i.opcode == "fusion" else None
+    if body is None:
+        return _takes_parts(c, i)
+    bodies = (body, *(module.by_name[name] for name in _fusions_in(module, body)))
+    halves = ((b, j) for b in bodies for j in b.instructions if _takes_parts(b, j))
+    return any(handed_on(module, b, [j.operands[0]]) for b, j in halves)
+
+
+def _takes_parts(body: Computation, i: Instruction) -> bool:
+    if i.opcode not in ("bitcast-convert", "real", "imag"):
+        return False
+    one, other = body.by_name[i.operands[0]].shape, i.shape
+    if not isinstance(one, ArrayShape) or not isinstance(other, ArrayShape):
+        return True
+    return ELEMENT_BITS[one.element_type] > ELEMENT_BITS[other.element_type]
+
+
 def _may_find_nothing(c: Computation, i: Instruction) -> bool:
     """There is nothing to reduce, or a whole window may lie in what is around the elements and between them."""
     reduced, window = c.by_name[i.operands[0]].shape, i.attributes.get("window")
-    if not isinstance(reduced, ArrayShape) or reduced.elements == 0:
+    if not isinstance(reduced, ArrayShape) or reduced.elements == 0 or reduced.is_dynamic:
         return True
     dimensions = window.dimensions if isinstance(window, Window) else ()
     return any(_may_miss(d, n) for d, n in zip(dimensions, reduced.dimensions, strict=False))

@@ -22,7 +22,7 @@ from hloproof.memory.plan import Plan, judged, laid_out_alike
 from hloproof.memory.runtime_values import fails_whatever_is_read
 from hloproof.models.dataflow.async_chain import declared_aliases, link_of
 from hloproof.models.dataflow.in_place import in_place_operand
-from hloproof.models.dataflow.steps import HANDED_ON, SIZES, looks_at_sizes
+from hloproof.models.dataflow.steps import HANDED_ON, SIZES, looks_at_sizes, takes_parts
 from hloproof.models.errors import NotModelled
 from hloproof.models.expressions.evaluate import evaluate
 from hloproof.models.expressions.expr import Const, Expr, Var, substitute
@@ -198,6 +198,8 @@ class _Pair:
                 return None, f"{both}: whether {self._i.name} makes what it sorts where it lies is not known"
             if any(r.value == reading.value for r in writing.handed_on):
                 return None, f"{both}: {HANDED_ON}"
+            if writing.way == "scatter" and (making.way == "sort" or writing.replaced == reading.value):
+                return None, f"{both}: which elements a scatter writes is not modelled"
             if making.way == "sort" or (making.way == "scatter" and self._i.opcode != "fusion"):
                 return f"{both}: {reading.maps.unknown}", None
             return None, f"{both}: {reading.maps.unknown}"
@@ -214,8 +216,10 @@ class _Pair:
 
     def _never_meet(self, key: Key, writing: Making, making: Making, reading: KernelReading) -> bool:
         """No element that is ever read lies where any is written."""
-        if reading.elements is None or writing.way not in ("each", "window", "sort"):
+        if reading.elements is None or writing.way == "scatter":
             return False
+        if writing.way == "reduced":
+            writing = _of_each_element(writing)
         a, b = self._plan.in_memory[key][1], self._plan.in_memory[reading.value][1]
         known = replace(reading, maps=reading.elements)
         if known.maps.unknown or any(m.replica is not None for m in known.maps.maps):
@@ -273,6 +277,8 @@ class _Pair:
             return None, f"{both}: {outcome.reason}"
         if reading.maps.kind == "bound":
             return None, f"{both}: which of its elements are read is known as a bound only"
+        if takes_parts(self._plan.module, self._plan.values.computation_of[self._i.name], self._i):
+            return None, f"{both}: which part of an element is read is not modelled"
         if not _comparable(writing, making):
             return (
                 None,
@@ -316,6 +322,11 @@ class _Pair:
         ):
             return None
         return {v: partial(_element_words, i.name, index) for v, (i, index) in values.outside.items()}
+
+
+def _of_each_element(m: Making) -> Making:
+    """All that is written at some time."""
+    return replace(m, stepped=m.written, element=tuple(dim(k) for k in range(m.written.rank)))
 
 
 def _element_words(name: str, index: tuple[Expr, ...], model: Mapping[str, int]) -> str:
