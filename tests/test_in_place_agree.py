@@ -202,6 +202,23 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         "hg",
         ("unknown", "refuted"),
     ),
+    "a sort by what lies nobody knows how": (
+        ["%s = f32[8]{0:SC(0:4)} negate(%p)", f"%e = {_LINE} bitcast(%s)", _BOTH.replace("%p, %q", "%q, %e"), *_PARTS],
+        "gh",
+        ("unknown", "refuted"),
+    ),
+    # What a reduction begins with is read in every step of what is as large as its input.
+    "a negation beside a sum that begins with what lies there": (
+        [
+            "%s = f32[1]{0} slice(%p), slice={[0:1]}",
+            "%i = f32[] reshape(%s)",
+            f"%c = {_LINE} negate(%q)",
+            "%f = f32[] reduce(%q, %i), dimensions={0}, to_apply=%sum",
+            f"%e = {_LINE} broadcast(%f), dimensions={{}}",
+        ],
+        "ce",
+        ("refuted", "refuted"),
+    ),
     "a copy beside a sort of what is negated": (
         [f"%e = {_LINE} negate(%p)", f"%c = {_LINE} copy(%p)", _SORTED],
         "cd",
@@ -662,6 +679,29 @@ def test_a_half_of_an_element_is_read(lines: list[str], given: str, made: str, f
     lines = [line.replace("%r =", "%d =").replace("%n =", "%n0 =").replace("(%n)", "(%n0)") for line in lines]
     module = _module(lines, [("d", made)], (given, given), "%x, %w, %j")
     assert _verdicts(module, False)[1] == found
+
+
+def test_what_a_smaller_reduction_begins_with_is_read_in_every_step() -> None:
+    lines = [
+        "%s = f32[1]{0} slice(%p), slice={[0:1]}",
+        "%i = f32[] reshape(%s)",
+        f"%c = {_LINE} negate(%q)",
+        "%f = f32[] reduce(%q, %i), dimensions={0}, to_apply=%sum",
+    ]
+    module = _module(lines, [("c", _LINE), ("f", "f32[]")], (_LINE, _LINE), "%x, %w, %j")
+    assert _verdicts(module, True) == ("unknown", "refuted")
+
+
+@pytest.mark.parametrize(("layout", "found"), [("{1,0}", "proved"), ("{0,1}", "refuted")])
+def test_an_update_is_in_place_where_its_result_lies_alike(layout: str, found: str) -> None:
+    given = "f32[2,4]{1,0}"
+    lines = [
+        "%u = f32[1,4]{1,0} slice(%q), slice={[0:1],[0:4]}",
+        f"%d = f32[2,4]{layout} dynamic-update-slice(%p, %u, %n, %n)",
+    ]
+    module = _module(lines, [("d", f"f32[2,4]{layout}")], (given, given), "%x, %w, %j").replace("ALIAS", "")
+    plan = roomy_plan(module, (("y", "x"),))
+    assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == [found]
 
 
 def test_what_is_sorted_is_given_twice() -> None:
