@@ -692,6 +692,27 @@ def test_what_a_smaller_reduction_begins_with_is_read_in_every_step() -> None:
     assert _verdicts(module, True) == ("unknown", "refuted")
 
 
+@pytest.mark.parametrize(("given", "found"), [("%q, %t", "refuted"), ("%t, %q", "refuted"), ("%q, %e", "proved")])
+def test_all_that_is_reduced_together_is_read(given: str, found: str) -> None:
+    """Beside results that are as large; where it is read is where these are written, or not."""
+    both = "%both (h0: f32[], h1: f32[], h2: f32[], h3: f32[]) -> (f32[], f32[]) {\n"
+    both += "".join(f"  %h{n} = f32[] parameter({n})\n" for n in range(4))
+    both += (
+        "  %h4 = f32[] add(%h0, %h2)\n  %h5 = f32[] add(%h1, %h3)\n  ROOT %h6 = (f32[], f32[]) tuple(%h4, %h5)\n}\n\n"
+    )
+    lines = [
+        _TURNED,
+        f"%e = {_LINE} negate(%p)",
+        f"%c = {_LINE} negate(%q)",
+        f"%f = (f32[], f32[]) reduce({given}, %z, %z), dimensions={{0}}, to_apply=%both",
+        *(f"%f{n} = f32[] get-tuple-element(%f), index={n}" for n in range(2)),
+    ]
+    module = _module(lines, [("c", _LINE), ("f0", "f32[]"), ("f1", "f32[]")], (_LINE, _LINE), "%x, %w, %j")
+    module = module.replace("%fused {", f"{both}%fused {{").replace("ALIAS", "")
+    plan = roomy_plan(module, (("y{0}", "x"),))
+    assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == [found]
+
+
 @pytest.mark.parametrize(("layout", "found"), [("{1,0}", "proved"), ("{0,1}", "refuted")])
 def test_an_update_is_in_place_where_its_result_lies_alike(layout: str, found: str) -> None:
     given = "f32[2,4]{1,0}"
