@@ -329,9 +329,9 @@ def test_a_start_names_what_it_is_given() -> None:
             assert decide(before, after, "rounding").reason.endswith("-start of this shape")
 
 
-def in_turns(inside: bool, around: bool) -> Module:
-    """What all have together of x is added in every turn: put together in each, or once before; perhaps again and
-    again, in the turns of a loop around it."""
+def in_turns(inside: bool, around: str) -> Module:
+    """What all have together of x is added in every turn: put together in each, or once before; perhaps in the turns of
+    a loop around it, or in a branch."""
     state = "(s32[], f32[4], f32[4])"
     given = f" t = {state} parameter(0)\n k = s32[] get-tuple-element(t), index=0\n"
     given += "".join(f" {name} = f32[4] get-tuple-element(t), index={n}\n" for n, name in enumerate("xa", 1))
@@ -356,17 +356,22 @@ def in_turns(inside: bool, around: bool) -> Module:
     )
     functions += (
         f"all {{\n{body}}}\n"
+        f"once {{\n{parts} ROOT c = f32[4] call(p, q, i), to_apply=all\n}}\n"
+        f"none {{\n{parts} ROOT c = f32[4] copy(p)\n}}\n"
         f"again {{\n{parts} n = s32[] constant(0)\n ROOT o = pred[] compare(i, n), direction=GT\n}}\n"
         f"round {{\n{parts} one = s32[] constant(1)\n j = s32[] subtract(i, one)\n"
         f" c = f32[4] call(p, q, i), to_apply=all\n ROOT r = {whole} tuple(j, c, q)\n}}\n"
     )
-    body = f"{HEAD} i = s32[] parameter(2)\n v = {whole} tuple(i, p, q)\n"
-    body += f" l = {whole} while(v), condition=again, body=round\n ROOT r = f32[4] get-tuple-element(l), index=1\n"
+    body = f"{HEAD} i = s32[] parameter(2)\n b = pred[] parameter(3)\n v = {whole} tuple(i, p, q)\n"
+    if around == "branch":
+        body += " ROOT r = f32[4] conditional(b, v, v), true_computation=once, false_computation=none\n"
+    else:
+        body += f" l = {whole} while(v), condition=again, body=round\n ROOT r = f32[4] get-tuple-element(l), index=1\n"
     return parse_module(f"HloModule m, num_partitions=4\n{FUNCTIONS}{functions}ENTRY e {{\n{body}}}\n")
 
 
-@pytest.mark.parametrize("around", [False, True])
-def test_who_meets_in_the_turns_of_a_loop(around: bool) -> None:
+@pytest.mark.parametrize("around", ["", "loop", "branch"])
+def test_who_meets_in_the_turns_of_a_loop(around: str) -> None:
     """Those that take so many turns."""
     inside, outside = in_turns(True, around), in_turns(False, around)
     assert decide(inside, inside).verdict == Verdict.PROVED

@@ -94,6 +94,18 @@ def test_in_the_turns_of_a_loop_that_is_written_otherwise() -> None:
     assert is_said(turns("s0"), other)
 
 
+def test_in_a_branch_and_always_written_otherwise() -> None:
+    """Which of the two is looked at first is one: of what a branch runs nothing follows for what always runs."""
+    chooses = f"c = {STATE} conditional(p, v, v), true_computation=runs, false_computation=given"
+    head = (chooses, "q = s32[] get-tuple-element(c), index=1")
+    last = "ROOT r = (s32[], s32[]) tuple(q, x)"
+    before = chosen(*head, "x = s32[] copy(q)", last)
+    for always in (False, True):
+        more = (run("w", "n", "i"), "x = s32[] select(p, w, i)") if always else ("x = s32[] copy(q)",)
+        for lines in ((*head, *more), (*more, *head) if always else head + more):
+            assert is_said(before, chosen(*lines, last, ends=THERE)) is always
+
+
 @pytest.mark.parametrize(("branches", "told"), [("counts, given", False), ("given, counts", True)])
 def test_in_the_turns_of_a_loop_in_a_branch(branches: str, told: bool) -> None:
     """Of the loop around it the turns are counted."""

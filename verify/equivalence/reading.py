@@ -338,7 +338,7 @@ class GraphReader(OperationReader):
         results = tuple(out[k] for k in varying)
         self.endings.append(Ending(decides, results, decides, stated=stated_count(i)))
         # What a state holds in the turns is said by the loop, not by the state's name.
-        self.promises = promises | {(*p, tuple(out)) for p in self.promises}
+        self.promises = promises | {(*p, decides, tuple(out)) for p in self.promises}
         spoken_of = states_spoken_of(i)
         about = (path, decides, *(out if spoken_of is None else [out[k] for k in spoken_of]))
         self.promises.update((name, i.opcode, value, *about) for name, value in stated_states(i))
