@@ -340,7 +340,7 @@ class GraphReader(OperationReader):
         # What a state holds in the turns is said by the loop, not by the state's name.
         self.promises = promises | {(*p, decides, tuple(out)) for p in self.promises}
         spoken_of = states_spoken_of(i)
-        about = (path, decides, *(out if spoken_of is None else [out[k] for k in spoken_of]))
+        about = (path, decides, tuple(out if spoken_of is None else [out[k] for k in spoken_of]))
         self.promises.update((name, i.opcode, value, *about) for name, value in stated_states(i))
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))
