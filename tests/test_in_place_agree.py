@@ -671,6 +671,8 @@ def test_what_a_scatter_writes_is_not_said_beside_a_sort() -> None:
             "refuted",
         ),
         (["%h = f32[8]{0} imag(%p)", "%d = f32[8]{0} negate(%h)"], "c64[8]{0}", _LINE, "unknown"),
+        (["%h = f32[8]{0} real(%p)", "%d = f32[8]{0} negate(%h)"], "c64[8]{0}", _LINE, "unknown"),
+        (["%d = f32[8]{0} fusion(%p), kind=kLoop, calls=%halves"], "c64[8]{0}", _LINE, "unknown"),
         (["%n = c64[8]{0} negate(%p)", "%d = f32[8]{0} imag(%n)"], "c64[8]{0}", _LINE, "refuted"),
     ],
 )
@@ -678,6 +680,9 @@ def test_a_half_of_an_element_is_read(lines: list[str], given: str, made: str, f
     """Where it is taken of the element as it is given, and the other half is read for nothing."""
     lines = [line.replace("%r =", "%d =").replace("%n =", "%n0 =").replace("(%n)", "(%n0)") for line in lines]
     module = _module(lines, [("d", made)], (given, given), "%x, %w, %j")
+    if "%halves" in module:
+        inside = "  %u = c64[8]{0} parameter(0)\n  %v = f32[8]{0} imag(%u)\n  ROOT %m = f32[8]{0} negate(%v)\n"
+        module = module.replace("%fused {", f"%halves {{\n{inside}}}\n\n%fused {{")
     assert _verdicts(module, False)[1] == found
 
 
