@@ -262,6 +262,47 @@ def test_what_is_promised_in_the_turns_of_a_loop_in_another() -> None:
         assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
 
 
+PAIR = "(s32[], s32[])"
+SORTED, WORDS = ", indices_are_sorted=true", ', backend_config={"known_induction_variable":{"tuple_index":"1"}}'
+
+
+def after_another(first: str, second: str | None, read: bool) -> str:
+    """A loop that doubles x; and one that leaves it as it is, of what the first gives, or none. They read by it."""
+    gather = READS.split("gather(x, i), ")[1].split("\n")[0].replace(SORTED, "")
+    reads = (
+        " five = s32[1] constant({5})\n y = s32[1] reshape(x)\n b = s32[2] concatenate(y, five), dimensions={0}\n"
+        f" i = s32[2,1] reshape(b)\n a = s32[4] iota(), iota_dimension=0\n g = s32[2] gather(a, i), {gather}MORE\n"
+    )
+    given = parts_of(PAIR, ["k", "x"]) + " one = s32[] constant(1)\n j = s32[] add(k, one)\n d = s32[] add(x, x)\n"
+    functions = f"ends {{\n{given} n = s32[] constant(3)\n ROOT o = pred[] compare(k, n), direction=LT\n}}\n"
+    for name, more, left in (("doubles", first, "d"), ("stays", second or "", "x")):
+        inside = reads.replace("MORE", more) if read else ""
+        functions += f"{name} {{\n{given}{inside} ROOT r = {PAIR} tuple(j, {left})\n}}\n"
+    beside = ("", "") if read else (first, second)
+    lines = ["p = s32[] parameter(0)", "z = s32[] constant(0)", f"v = {PAIR} tuple(z, p)"]
+    lines += [
+        f"l = {PAIR} while(v), condition=ends, body=doubles{beside[0]}",
+        "w = s32[] get-tuple-element(l), index=1",
+    ]
+    if second is not None:
+        lines += [f"u = {PAIR} tuple(z, w)", f"m = {PAIR} while(u), condition=ends, body=stays{beside[1]}"]
+        lines += ["s = s32[] get-tuple-element(m), index=1"]
+    return entry(*lines, f"ROOT r = s32[] copy({'w' if second is None else 's'})", before=functions)
+
+
+@pytest.mark.parametrize(
+    ("more", "read", "name"),
+    [(SORTED, True, "indices_are_sorted of gather"), (WORDS, False, "known_induction_variable of while")],
+)
+def test_what_is_promised_of_a_state_that_stays(more: str, read: bool, name: str) -> None:
+    """It is what the other loop leaves, and is said of that one no more than of any other."""
+    before, after = after_another("", more, read), after_another(more, None, read)
+    for one, other, told in ((before, after, True), (after, after, False), (before, before, False)):
+        found = decide(parse_module(one), parse_module(other), "exact")
+        assert found.verdict == Verdict.PROVED
+        assert (f"promised: {name}" in dict(found.axioms)) is told
+
+
 FLYING = "(s32[4], s32[4], u32[])"
 MADE = (
     "made {\n  x = s32[4] parameter(0)\n  n = u32[] constant(0)\n  ROOT t = (s32[4], s32[4], u32[]) tuple(x, x, n)\n}\n"

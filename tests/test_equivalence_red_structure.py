@@ -260,6 +260,36 @@ def test_what_a_start_says_is_said_of_what_its_call_calls(second: str, told: boo
     assert ("promised: _xla_send_recv_validation of async-start" in dict(found.axioms)) is told
 
 
+@pytest.mark.parametrize("where", ["async-start", "async-done"])
+@pytest.mark.parametrize(
+    ("second", "of", "told"), [("0,1", "p", False), ("1,0", "p", True), ("0,1", "q", True), ("1,0", "q", True)]
+)
+def test_what_is_said_of_what_comes_to_nothing(where: str, second: str, of: str, told: bool) -> None:
+    """Of the permutation that is started, and of what it is given, though nobody needs it."""
+    more = ', frontend_attributes={_xla_send_recv_validation="{{0,6}}"}'
+    functions = "".join(
+        f"w{n} {{\n  x = f32[2] parameter(0)\n"
+        f"  y = f32[2] collective-permute(x), source_target_pairs={{{{{pair}}}}}\n  ROOT r = f32[2] copy(o)\n}}\n"
+        for n, pair in enumerate(("0,1", second))
+    ).replace("  ROOT", "  o = f32[2] constant({1, 2})\n  ROOT")
+
+    def text(said: bool) -> str:
+        words = [more if where == w else "" for w in ("async-start", "async-done")]
+        lines = ["p = f32[2] parameter(0)", "q = f32[2] parameter(1)"]
+        lines += [f"s = ((f32[2]), f32[2]) async-start(p), calls=w0{words[0]}", f"a = f32[2] async-done(s){words[1]}"]
+        words = words if said else ["", ""]
+        lines += [
+            f"t = ((f32[2]), f32[2]) async-start({of}), calls=w1{words[0]}",
+            f"b = f32[2] async-done(t){words[1]}",
+        ]
+        module = entry(*lines, "ROOT r = f32[2] add(a, b)", before=functions)
+        return module.replace("m\n", "m, replica_count=2\n", 1)
+
+    found = decide(parse_module(text(False)), parse_module(text(True)), "exact")
+    assert found.verdict == "proved"
+    assert (f"promised: _xla_send_recv_validation of {where}" in dict(found.axioms)) is told
+
+
 def ended(*said: str) -> str:
     """Two permutations in flight, of which each end says when it carries anything."""
     more = [f', frontend_attributes={{_xla_send_recv_validation="{carried}"}}' if carried else "" for carried in said]

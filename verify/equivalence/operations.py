@@ -59,6 +59,7 @@ class OperationReader(ABC):
     occurrences: Counter[Any] = field(default_factory=Counter)
     functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
     promises: set[tuple[Any, ...]] = field(default_factory=set)
+    promised_in_functions: set[tuple[Any, ...]] = field(default_factory=set)
     endings: list[Ending] = field(default_factory=list)
     """The loops of what is read, and in `endings_in` those of functions, which are read once."""
     endings_in: dict[str, list[Ending]] = field(default_factory=dict)

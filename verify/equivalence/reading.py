@@ -75,13 +75,14 @@ class GraphReader(OperationReader):
         if settled(module) and (found := otherwise(module)):
             raise NotModelled(f"{found[0][0]}, which lies otherwise than is demanded")
         self.effects, self.occurrences, self.functions = Effects(), Counter(), {}
-        self.promises = set(promises_of_module(module))
+        self.promises, self.promised_in_functions = set(promises_of_module(module)), set()
         self.endings, self.endings_in = [], {}
         parameters = [self.parameter(p.shape, (number,)) for number, p in enumerate(module.entry.parameters)]
         result = self.computation(module.entry, parameters, 0, ())
         if flies(result):
             raise NotModelled("a result that is in flight")
-        return ReadModule(list(leaves_of(result)), self.effects, frozenset(self.promises), tuple(self.endings))
+        promises = frozenset(self.promises | self.promised_in_functions)
+        return ReadModule(list(leaves_of(result)), self.effects, promises, tuple(self.endings))
 
     def computation(
         self,
@@ -162,7 +163,7 @@ class GraphReader(OperationReader):
             self.check_over(i, given)
         if opcode in HANDED_ON:
             if opcode == "all-reduce-done":
-                self.ended(i, given, computation, path)
+                self.ended(i, given[0], computation, path)
             ends = opcode in ("copy-done", "all-reduce-done")
             return given[0].result if isinstance(given[0], Pending) and ends else given[0]
         if opcode == "tuple":
@@ -174,11 +175,12 @@ class GraphReader(OperationReader):
         if opcode in ("call", "fusion"):
             return self.computation(self.called(i)[0], given, level, path, self.standing)
         if step == "start":
-            return Pending(self.started(i, sugar[0] if sugar else "", given, computation, level, path))
+            runs = form_of(self.module, self.called(i)[0].name), *(n for tree in given for n in leaves_of(tree))
+            return Pending(self.started(i, sugar[0] if sugar else "", given, computation, level, path), runs)
         if step in ("update", "done") or opcode in ("all-gather-done", "collective-permute-done"):
             if not isinstance(given[0], Pending):
                 raise NotModelled("an asynchronous operation whose start is out of sight")
-            self.ended(i, given, computation, path)
+            self.ended(i, given[0], computation, path)
             return given[0] if step == "update" else given[0].result
         if opcode == "copy-start":
             return Pending(given[0])
@@ -198,7 +200,7 @@ class GraphReader(OperationReader):
         if any(map(flies, given)):
             raise NotModelled(f"{i.opcode} {i.name}, which is given what is in flight")
 
-    def ended(self, i: Instruction, given: list[ValueTree], computation: Computation, path: tuple[Any, ...]) -> None:
+    def ended(self, i: Instruction, given: ValueTree, computation: Computation, path: tuple[Any, ...]) -> None:
         """What an end or update says of what is carried, where its start says something else. Raises NotModelled where
         it says so of who takes part."""
         start = computation.by_name[i.operands[0]]
@@ -208,8 +210,8 @@ class GraphReader(OperationReader):
                 raise NotModelled(f"{name} of {i.opcode} {i.name}, which {start.name} does not say")
         when = carried_when(i)
         if when and when != carried_when(start):
-            operands = tuple(node for value in given for node in leaves_of(value))
-            self.promises.add((CARRIED, i.opcode, path, operands, when))
+            runs = given.runs if isinstance(given, Pending) else ()
+            self.promises.add((CARRIED, i.opcode, path, runs, tuple(leaves_of(given)), when))
 
     def started(
         self,
@@ -253,8 +255,9 @@ class GraphReader(OperationReader):
             )
             self.depth -= 1
             self.endings_in[name], self.endings = self.endings, endings
-            # What it is given differs from use to use, so that nobody else makes the same promise.
-            self.promises = promises | {(*p, (self.side, name)) for p in self.promises}
+            # What it is given differs from use to use, so that nobody else makes the same promise, wherever it stands.
+            self.promised_in_functions |= {(*p, (self.side, name)) for p in self.promises}
+            self.promises = promises
             if len(self.effects.nodes) != before:
                 raise NotModelled(f"effects inside {name}")
         return self.functions[name]
@@ -297,8 +300,9 @@ class GraphReader(OperationReader):
         turn = replace(marks, whole=marks.every.all)
         saved = len(self.effects.nodes), Counter(self.occurrences)
         endings = len(self.endings)
-        promises, self.promises = self.promises, set()
+        promises = self.promises
         while True:
+            self.promises = set()
             del self.effects.nodes[saved[0] :]
             del self.endings[endings:]
             self.occurrences = Counter(saved[1])
@@ -337,10 +341,11 @@ class GraphReader(OperationReader):
         decides = turns(needed.deciding).node(self.graph)
         results = tuple(out[k] for k in varying)
         self.endings.append(Ending(decides, results, decides, stated=stated_count(i)))
-        # What a state holds in the turns is said by the loop, not by the state's name.
-        self.promises = promises | {(*p, decides, tuple(out)) for p in self.promises}
+        # What a state holds in the turns is said by the loop, not by its name: what it becomes, or that it stays.
+        held = [(k in varying, node) for k, node in enumerate(out)]
+        self.promises = promises | {(*p, decides, tuple(held)) for p in self.promises}
         spoken_of = states_spoken_of(i)
-        about = (path, decides, tuple(out if spoken_of is None else [out[k] for k in spoken_of]))
+        about = (path, decides, tuple(held if spoken_of is None else [held[k] for k in spoken_of]))
         self.promises.update((name, i.opcode, value, *about) for name, value in stated_states(i))
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))

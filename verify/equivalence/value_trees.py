@@ -20,6 +20,8 @@ class Pending:
     """What a start has in flight: its done, which may lie behind updates, answers with the result."""
 
     result: ValueTree
+    runs: tuple[Any, ...] = ()
+    """The form of what an `async-start` runs, and what it is given, also what comes to nothing there."""
 
 
 def leaves_of(value: ValueTree) -> Iterator[Node]:
@@ -83,5 +85,5 @@ def rebuilt(like: ValueTree, nodes: Iterator[Node]) -> ValueTree:
     if isinstance(like, list):
         return [rebuilt(element, nodes) for element in like]
     if isinstance(like, Pending):
-        return Pending(rebuilt(like.result, nodes))
+        return Pending(rebuilt(like.result, nodes), like.runs)
     return next(nodes)
