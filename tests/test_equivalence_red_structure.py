@@ -260,6 +260,30 @@ def test_what_a_start_says_is_said_of_what_its_call_calls(second: str, told: boo
     assert ("promised: _xla_send_recv_validation of async-start" in dict(found.axioms)) is told
 
 
+@pytest.mark.parametrize(("first", "second", "told"), [("f", "f", False), ("f", "g", True), ("", "f", True)])
+def test_what_is_said_of_a_fusion_is_said_of_what_it_computes(first: str, second: str, told: bool) -> None:
+    """Where a copy begins in each turn is not what it is for another computation of the same operands."""
+    config = (
+        '"dynamic_memcpy_config":{"depends_on_loop":true,"src_offset_bytes":["0","4"],"dst_offset_bytes":["0","0"]}'
+    )
+    config = f', backend_config={{"fusion_backend_config":{{"kind":"__dynamic_memcpy",{config}}}}}'
+    given = " x = s32[8] parameter(0)\n i = s32[] parameter(1)\n t = s32[] constant(3)\n"
+    functions = "".join(
+        f"{name} {{\n{given} j = s32[] multiply(i, {factor})\n"
+        " ROOT r = s32[2] dynamic-slice(x, j), dynamic_slice_sizes={2}\n}\n"
+        for name, factor in (("f", "i"), ("g", "t"))
+    )
+
+    def text(said: str) -> str:
+        lines = [f"{n}1 = s32[2] fusion(x, i), kind=kLoop, calls={n}{config if n == said else ''}" for n in "fg"]
+        head = ("x = s32[8] parameter(0)", "i = s32[] parameter(1)")
+        return entry(*head, *lines, "ROOT r = s32[2] add(f1, g1)", before=functions)
+
+    found = decide(parse_module(text(first)), parse_module(text(second)), "exact")
+    assert found.verdict == "proved"
+    assert any(name.startswith("promised: fusion_backend_config") for name, _ in found.axioms) is told
+
+
 @pytest.mark.parametrize("where", ["async-start", "async-done"])
 @pytest.mark.parametrize(
     ("second", "of", "told"), [("0,1", "p", False), ("1,0", "p", True), ("0,1", "q", True), ("1,0", "q", True)]

@@ -642,6 +642,25 @@ def test_what_is_sorted_may_be_made_by_the_size_beside_it() -> None:
     assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == ["unknown"]
 
 
+def test_where_a_scatter_goes_may_be_read_where_it_writes() -> None:
+    line = "s32[8]{0}"
+    lines = ["%i = s32[8,1]{1,0} reshape(%p)", f"%d = {line} scatter(%p, %i, %q), {_INTO}".replace("%sum", "%whole")]
+    module = _module(lines, [("d", line)], (line, line), "%x, %w, %j")
+    whole = "%whole {\n  %l = s32[] parameter(0)\n  %g = s32[] parameter(1)\n  ROOT %o = s32[] add(%l, %g)\n}\n\n"
+    assert _verdicts(module.replace("%fused {", f"{whole}%fused {{", 1), False) == ("unknown", "unknown")
+
+
+@pytest.mark.parametrize("made", ["sort(%s), dimensions={0}, to_apply=%ge", "negate(%s)"])
+def test_beside_what_is_written_with_its_size(made: str) -> None:
+    """The size lies behind the elements, where something is read."""
+    sized = "f32[<=4]{0}"
+    lines = [f"%d = {sized} negate(%q)", "%s = f32[4]{0} slice(%p), slice={[4:8]}", f"%e = f32[4]{{0}} {made}"]
+    module = _module(lines, [("d", sized), ("e", "f32[4]{0}")], (_LINE, sized), "%x, %w, %j").replace("ALIAS", "")
+    plan = roomy_plan(module, (("y{0}", "x"),))
+    found = [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"]
+    assert found == ["refuted" if "sort" in made else "unknown"]
+
+
 def test_what_a_scatter_writes_is_not_said_beside_a_sort() -> None:
     """It may go to other places, or nowhere."""
     lines = [

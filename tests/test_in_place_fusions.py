@@ -625,6 +625,9 @@ pair {
  s = ((f32[8], f32[8]), f32[8]) async-start(g, h), calls=work
  ROOT t = f32[8] async-done(s)
 }
+own {
+ ROOT v = f32[8] parameter(0)
+}
 LOOPENTRY e {
  x = f32[8] parameter(0)
  c = pred[] parameter(1)
@@ -634,6 +637,7 @@ LOOPENTRY e {
  RUNS
 }
 """
+_PICKED: Final = "f32[8] conditional(c, y, z), true_computation=own, false_computation=own"
 _LOOP: Final = """turn {
  l = (f32[8], f32[8]) parameter(0)
  l0 = f32[8] get-tuple-element(l), index=0
@@ -653,6 +657,9 @@ more {
     [
         ("w = f32[8] call(y, z), to_apply=pair\n ROOT r = f32[8] call(z, x), to_apply=pair", "proved"),
         ("w = f32[8] call(y, z), to_apply=pair\n ROOT r = f32[8] call(z, z), to_apply=pair", "unknown"),
+        (f"k = {_PICKED}\n ROOT r = f32[8] call(k, z), to_apply=pair", "unknown"),
+        (f"k = {_PICKED}\n ROOT r = f32[8] call(z, k), to_apply=pair", "unknown"),
+        (f"k = {_PICKED}\n ROOT r = f32[8] call(k, x), to_apply=pair", "proved"),
         ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; m, l1", "proved"),
         ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; l1, m", "proved"),
         ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; l1, l1", "unknown"),

@@ -141,12 +141,13 @@ class GraphReader(OperationReader):
             return value
         found, about = written_beside(i, computation)
         operands = [node for tree in given for node in leaves_of(tree)] if found else []
-        self.promises.update(promises_of(found, about, path, operands))
+        forms = tuple(form_of(self.module, name) for name in called_in_order(i)) if found else ()
+        self.promises.update(promises_of(found, (*about, forms), path, operands))
         key = unknown_key(found, about)
         if not key:
             return value
         self.graph.unknown.update(f"{b.name} of {i.opcode}" for b in found if b.kind == "unknown")
-        key = (*key, *(form_of(self.module, name) for name in called_in_order(i)))
+        key = (*key, *forms)
         self.endings[looped:] = [with_unknown_words(e, self.graph, operands, key) for e in self.endings[looped:]]
         if len(self.effects.nodes) > first:
             name = next(b.name for b in found if b.kind == "unknown")
