@@ -198,7 +198,7 @@ class _Pair:
                 return None, f"{both}: whether {self._i.name} makes what it sorts where it lies is not known"
             if any(r.value == reading.value for r in writing.handed_on):
                 return None, f"{both}: {HANDED_ON}"
-            if writing.way == "scatter" and (making.way == "sort" or writing.replaced == reading.value):
+            if writing.way == "scatter" and making.way == "sort":
                 return None, f"{both}: which elements a scatter writes is not modelled"
             if making.way == "sort" or (making.way == "scatter" and self._i.opcode != "fusion"):
                 return f"{both}: {reading.maps.unknown}", None
