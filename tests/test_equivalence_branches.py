@@ -142,6 +142,10 @@ MOVES = {
         f"  a = ((s32[4]), s32[4]) async-start(x), calls=permutes{WHEN}",
         "  ROOT r = s32[4] async-done(a)",
     ),
+    "async-done of what comes to nothing": (
+        "  a = ((s32[4]), s32[4]) async-start(x), calls=drops",
+        f"  ROOT r = s32[4] async-done(a){WHEN}",
+    ),
     "async-done": ("  a = ((s32[4]), s32[4]) async-start(x), calls=permutes", f"  ROOT r = s32[4] async-done(a){WHEN}"),
 }
 
@@ -156,6 +160,8 @@ def test_when_something_is_carried(way: str, more: tuple[str, ...], told: bool) 
     functions = (
         "permutes {\n  y = s32[4] parameter(0)\n"
         "  ROOT p = s32[4] collective-permute(y), channel_id=1, source_target_pairs={{0,1}}\n}\n"
+        "drops {\n  z = s32[4] parameter(0)\n"
+        "  p = s32[4] collective-permute(z), channel_id=1, source_target_pairs={{0,1}}\n  ROOT w = s32[4] copy(z)\n}\n"
         "moves {\n  x = s32[4] parameter(0)\n" + "\n".join(MOVES[way]) + "\n}\n" + STAYS
     )
     lines = [by_number("c", "stays", "moves", "stays")]

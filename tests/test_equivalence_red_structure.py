@@ -315,15 +315,17 @@ def test_what_is_said_of_what_comes_to_nothing(where: str, second: str, of: str,
 
 
 def ended(*said: str) -> str:
-    """Two permutations in flight, of which each end says when it carries anything."""
+    """Two permutations in flight, of which each end says when it carries anything, and perhaps the start of the first
+    one."""
     more = [f', frontend_attributes={{_xla_send_recv_validation="{carried}"}}' if carried else "" for carried in said]
+    more += [""] * (3 - len(more))
     wrapped = (
         "w {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] collective-permute(x), source_target_pairs={{0,1}}\n}\n\n"
     )
     return entry(
         "p = f32[2] parameter(0)",
         "q = f32[2] parameter(1)",
-        "s = ((f32[2]), f32[2]) async-start(p), calls=w",
+        f"s = ((f32[2]), f32[2]) async-start(p), calls=w{more[2]}",
         f"a = f32[2] async-done(s){more[0]}",
         "t = ((f32[2]), f32[2]) async-start(q), calls=w",
         f"b = f32[2] async-done(t){more[1]}",
@@ -340,6 +342,8 @@ def test_what_an_end_says_is_said_of_what_it_ends() -> None:
         (("{{0,6}}", ""), ("{{0,6}}", "{{0,6}}"), told),
         (("{{0,6}}", ""), ("{{0,6}}", ""), []),
         (("{{0,6}}", ""), ("", ""), []),
+        (("", "", "{{0,6}}"), ("{{0,6}}", "", "{{0,6}}"), []),
+        (("", "", "{{0,6}}"), ("{{0,5}}", "", "{{0,6}}"), told),
     ]:
         found = decide(parse_module(ended(*before)), parse_module(ended(*after)), "exact")
         assert (found.verdict, [*found.axioms]) == ("proved", promised)
