@@ -219,6 +219,34 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         "ce",
         ("refuted", "refuted"),
     ),
+    "a sort beside another one, of what is negated": (
+        [
+            f"%d = {_LINE} sort(%p), dimensions={{0}}, to_apply=%ge",
+            f"%m = {_LINE} negate(%p)",
+            f"%e = {_LINE} sort(%m), dimensions={{0}}, to_apply=%ge",
+        ],
+        "de",
+        ("unknown", "refuted"),
+    ),
+    "the first half for both, from a number on": (
+        [
+            "%s = f32[4]{0} dynamic-slice(%p, %n), dynamic_slice_sizes={4}",
+            f"%d = {_LINE} concatenate(%s, %s), dimensions={{0}}",
+        ],
+        "d",
+        ("unknown", "unknown"),
+    ),
+    "the first of all, through rows and columns": (
+        [
+            "%e = f32[2,4]{1,0} reshape(%p)",
+            "%f = f32[4,2]{1,0} transpose(%e), dimensions={1,0}",
+            "%s = f32[1,1]{1,0} slice(%f), slice={[0:1],[0:1]}",
+            "%u = f32[] reshape(%s)",
+            f"%d = {_LINE} broadcast(%u), dimensions={{}}",
+        ],
+        "d",
+        ("unknown", "unknown"),
+    ),
     "a copy beside a sort of what is negated": (
         [f"%e = {_LINE} negate(%p)", f"%c = {_LINE} copy(%p)", _SORTED],
         "cd",
