@@ -236,6 +236,16 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         "d",
         ("unknown", "unknown"),
     ),
+    "the first row for both": (
+        [
+            "%e = f32[2,4]{1,0} bitcast(%p)",
+            "%s = f32[1,4]{1,0} slice(%e), slice={[0:1],[0:4]}",
+            "%f = f32[2,4]{1,0} concatenate(%s, %s), dimensions={0}",
+            f"%d = {_LINE} bitcast(%f)",
+        ],
+        "d",
+        ("unknown", "unknown"),
+    ),
     "the first of all, through rows and columns": (
         [
             "%e = f32[2,4]{1,0} reshape(%p)",
@@ -687,6 +697,18 @@ def test_beside_what_is_written_with_its_size(made: str) -> None:
     plan = roomy_plan(module, (("y{0}", "x"),))
     found = [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"]
     assert found == ["refuted" if "sort" in made else "unknown"]
+
+
+@pytest.mark.parametrize(("begins", "found"), [("%p", ("unknown", "refuted")), ("%q", ("proved", "proved"))])
+def test_where_an_update_begins_is_read_where_it_is_put(begins: str, found: tuple[str, str]) -> None:
+    line = "s32[8]{0}"
+    lines = [
+        f"%s = s32[1]{{0}} slice({begins}), slice={{[3:4]}}",
+        "%at = s32[] reshape(%s)",
+        "%u = s32[4]{0} slice(%q), slice={[0:4]}",
+        f"%d = {line} dynamic-update-slice(%p, %u, %at)",
+    ]
+    assert _verdicts(_module(lines, [("d", line)], (line, line), "%x, %w, %j"), False) == found
 
 
 def test_what_a_scatter_writes_is_not_said_beside_a_sort() -> None:
