@@ -129,6 +129,42 @@ def test_what_is_promised_of_indices(of: str, at: int, told: bool) -> None:
     assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [("", "", False), ("x", "x", False), ("x", "", True), ("", "x", True), ("x", "y", True)],
+)
+def test_what_is_promised_beside_words_that_nobody_knows(before: str, after: str, told: bool) -> None:
+    """What they change in what is called nobody knows, nor whether the promise holds then."""
+    texts = []
+    for said in (before, after):
+        words = f', frontend_attributes={{odd="{said}"}}' if said else ""
+        lines = [*HEAD, f"c = s32[4] call(x), to_apply=reads{words}", "ROOT r = s32[4] copy(x)"]
+        texts.append(entry(*lines, before=READS))
+    found = decide(parse_module(texts[0]), parse_module(texts[1]), "exact")
+    assert found.verdict == Verdict.PROVED
+    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+
+
+def test_who_meets_in_the_last_of_two_branches() -> None:
+    """Those with larger numbers, too, which changes what the others are told."""
+    functions = (
+        "any {\n  a = pred[] parameter(0)\n  b = pred[] parameter(1)\n  ROOT r = pred[] or(a, b)\n}\n"
+        "all {\n  q = pred[] parameter(0)\n  ROOT g = pred[] all-reduce(q), replica_groups={}, to_apply=any\n}\n"
+        "own {\n  ROOT q = pred[] parameter(0)\n}\n"
+    )
+    head = ["s = s32[] parameter(0)", "p = pred[] parameter(1)", "one = s32[] constant(1)"]
+    two = "c = pred[] conditional(s, p, p), branch_computations={own, all}"
+    three = "c = pred[] conditional(s, p, p, p), branch_computations={own, all, own}"
+    masked = ("is = pred[] compare(s, one), direction=EQ", "ROOT r = pred[] select(is, c, p)")
+    before, after, plain = (
+        parse_module(entry(*head, *lines, before=functions).replace("m\n", "m, replica_count=4\n", 1))
+        for lines in ((two, *masked), (three, *masked), (three, "ROOT r = pred[] copy(c)"))
+    )
+    assert decide(after, plain, "exact").verdict == Verdict.PROVED
+    assert decide(before, plain, "exact").verdict == Verdict.UNKNOWN
+    assert decide(before, after, "exact").verdict == Verdict.UNKNOWN
+
+
 WHEN = ', frontend_attributes={_xla_send_recv_validation="{{0,1}}"}'
 MOVES = {
     "collective-permute": (

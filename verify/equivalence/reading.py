@@ -98,12 +98,15 @@ class GraphReader(OperationReader):
         earlier: dict[str, Standing] = {}
         for instruction in computation.operands_first:
             first, looped = len(self.effects.nodes), len(self.endings)
+            promised = frozenset(self.promises) if called_in_order(instruction) else frozenset[Any]()
             if instruction.opcode == "parameter":
                 number = instruction.parameter_number or 0
                 if number >= len(arguments) or not has_shape(arguments[number], instruction.shape):
                     raise NotModelled(f"{instruction.name} of {computation.name}, which is given something else")
                 given = arguments[number]
-                values[instruction.name] = self.with_words(instruction, [], given, computation, path, first, looped)
+                values[instruction.name] = self.with_words(
+                    instruction, [], given, computation, path, first, looped, promised
+                )
                 if number < len(standing):
                     earlier[instruction.name] = standing[number]
                 continue
@@ -112,7 +115,7 @@ class GraphReader(OperationReader):
             value = self.instruction(instruction, given, computation, level, path)
             if not has_shape(value, instruction.shape):
                 raise NotModelled(f"{instruction.opcode} {instruction.name}, which gives something else than it says")
-            value = self.with_words(instruction, given, value, computation, path, first, looped)
+            value = self.with_words(instruction, given, value, computation, path, first, looped, promised)
             values[instruction.name] = value
             if not values.keys() >= {*waited_for(instruction)}:
                 self.effects.unordered = instruction.name
@@ -134,9 +137,10 @@ class GraphReader(OperationReader):
         path: tuple[Any, ...],
         first: int,
         looped: int,
+        promised: frozenset[Any],
     ) -> ValueTree:
         """What the instruction gives, with what is written beside it; its effects are those from number `first` on, its
-        loops those from number `looped` on."""
+        loops those from number `looped` on, and what is promised in what it runs is beside what was `promised`."""
         if not i.attributes.pairs:
             return value
         found, about = written_beside(i, computation)
@@ -148,6 +152,8 @@ class GraphReader(OperationReader):
             return value
         self.graph.unknown.update(f"{b.name} of {i.opcode}" for b in found if b.kind == "unknown")
         key = (*key, *forms)
+        if forms:
+            self.promises = {*promised} | {(*p, key, tuple(operands)) for p in self.promises - promised}
         self.endings[looped:] = [with_unknown_words(e, self.graph, operands, key) for e in self.endings[looped:]]
         if len(self.effects.nodes) > first:
             name = next(b.name for b in found if b.kind == "unknown")
