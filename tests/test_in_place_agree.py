@@ -711,6 +711,31 @@ def test_where_an_update_begins_is_read_where_it_is_put(begins: str, found: tupl
     assert _verdicts(_module(lines, [("d", line)], (line, line), "%x, %w, %j"), False) == found
 
 
+@pytest.mark.parametrize(("offset", "found"), [(4, "unknown"), (0, "unknown")])
+def test_a_half_is_read_outside_of_fusions(offset: int, found: str) -> None:
+    """Real numbers are taken out of what lies under them."""
+    module = (
+        "HloModule m, is_scheduled=true\nENTRY %main {\n  %a = c64[3]{0} parameter(0)\n  %x = c64[3]{0} sine(%a)\n"
+        "  %y = f32[3]{0} real(%x)\n  ROOT %r = f32[3]{0} cosine(%y)\n}\n"
+    )
+    plan = roomy_plan(module, (("y", "x"),))
+    assert "y @0> (size=12,offset=0)" in plan
+    plan = plan.replace("y @0> (size=12,offset=0)", f"y @0> (size=12,offset={offset})")
+    assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == [found]
+
+
+def test_all_numbers_that_say_where_an_update_begins_are_read() -> None:
+    given = "s32[2,4]{1,0}"
+    lines = [
+        "%s = s32[1,1]{1,0} slice(%p), slice={[0:1],[0:1]}",
+        "%at = s32[] reshape(%s)",
+        "%u = s32[1,2]{1,0} slice(%q), slice={[0:1],[0:2]}",
+        f"%d = {given} dynamic-update-slice(%p, %u, %n, %at)",
+    ]
+    found = _verdicts(_module(lines, [("d", given)], (given, given), "%x, %w, %j"), False)
+    assert found[0] == "unknown" and found[1] != "proved"
+
+
 def test_what_a_scatter_writes_is_not_said_beside_a_sort() -> None:
     """It may go to other places, or nowhere."""
     lines = [

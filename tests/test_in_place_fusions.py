@@ -643,6 +643,7 @@ _LOOP: Final = """turn {
  l0 = f32[8] get-tuple-element(l), index=0
  l1 = f32[8] get-tuple-element(l), index=1
  m = f32[8] call(l0, l1), to_apply=pair
+ n = f32[8] negate(m)
  ROOT k = (f32[8], f32[8]) tuple(NEXT)
 }
 more {
@@ -660,8 +661,11 @@ more {
         (f"k = {_PICKED}\n ROOT r = f32[8] call(k, z), to_apply=pair", "unknown"),
         (f"k = {_PICKED}\n ROOT r = f32[8] call(z, k), to_apply=pair", "unknown"),
         (f"k = {_PICKED}\n ROOT r = f32[8] call(k, x), to_apply=pair", "proved"),
-        ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; m, l1", "proved"),
-        ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; l1, m", "proved"),
+        (f"k = {_PICKED}\n m = {_PICKED.replace('y', 'k')}\n ROOT r = f32[8] call(m, y), to_apply=pair", "unknown"),
+        ("i = (f32[8], f32[8]) tuple(y, y)\n ROOT r = f32[8] call(y, z), to_apply=pair", "proved"),
+        ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; n, l1", "proved"),
+        ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; l1, n", "proved"),
+        ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; m, l1", "unknown"),
         ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; l1, l1", "unknown"),
         (
             "i = (f32[8], f32[8]) tuple(y, y)\n ROOT r = (f32[8], f32[8]) while(i), condition=more, body=turn; m, l1",

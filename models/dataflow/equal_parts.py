@@ -23,6 +23,8 @@ from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
 _Part = tuple[int, ShapeIndex]
 """A parameter's number and a position in it."""
 
+_GIVEN: Final = frozenset({"call", "conditional", "while", "async-start", "async-done", "call-start", "call-done"})
+"""What may hand on what it is given."""
 _MOST_ROUNDS: Final = 100
 """Parts that are told apart one after the other; of what is left then nothing is taken for one."""
 
@@ -40,12 +42,13 @@ class EqualParts:
         found = self.first.get(computation, {})
         return found.get(a, a) == found.get(b, b)
 
-    def may_be_one(self, a: HloPosition, b: HloPosition) -> bool:
-        """Two places of one computation hold one value in some run of it, or nobody knows that they never do."""
+    def may_be_one(self, a: HloPosition, b: HloPosition, *, through: bool) -> bool:
+        """Two places of one computation hold one value in some run of it, or nobody knows what a way in hands over.
+        With `through` what a call, a branch or a loop gives, of which nobody knows what it is, may be either."""
         pending, seen = [(a, b)], set[tuple[HloPosition, HloPosition]]()
         while pending:
             pair = pending.pop()
-            one, other = (self.roots.ways(place) for place in pair)
+            one, other = (self.roots.ways(place, through) for place in pair)
             if not one or not other or not one.isdisjoint(other):
                 return True
             for x, y in product(one, other):
@@ -245,10 +248,14 @@ class _Roots:
                 # The result of what is started here.
                 return self._through(place, self.buffers.chains.runs(i), i.operands, place.index[1:])
 
-    def ways(self, place: HloPosition) -> frozenset[HloPosition]:
-        """The places of the same computation one of which holds the value at this one; empty where nobody knows."""
+    def ways(self, place: HloPosition, through: bool) -> frozenset[HloPosition]:
+        """The places of the same computation one of which holds the value at this one; empty where nobody knows. Not
+        `through`: what is given by others, nobody knows from where, counts as made there."""
         stands = self.stands(place)
-        return frozenset() if stands is None else frozenset(self.choices(stands)) or frozenset({stands})
+        if stands is None:
+            return frozenset()
+        found = frozenset(self.choices(stands)) or frozenset({stands})
+        return frozenset() if through and any(self._instruction(way).opcode in _GIVEN for way in found) else found
 
     def choices(self, place: HloPosition) -> tuple[HloPosition, ...]:
         """The places of the same computation one of which holds the value of what a loop or a conditional gives, which

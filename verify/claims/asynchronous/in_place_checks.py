@@ -278,8 +278,13 @@ def _perhaps_in_one_buffer(
     def places(n: int) -> list[HloPosition]:
         return [HloPosition(computation.name, *spot) for spot in local.leaves(i.operands[n])]
 
-    own = places(written.number)
-    return tuple(n for n in others if any(local.equal.may_be_one(a, b) for a in own for b in places(n)))
+    own, equal = places(written.number), local.equal
+    return tuple(
+        # Once buffers are shared it is known what lies in which, as far as ways in are.
+        n
+        for n in others
+        if any(equal.may_be_one(a, b, through=not context.shares) for a in own for b in places(n))
+    )
 
 
 class _Fusion:
