@@ -18,13 +18,12 @@ from hloproof.models.dataflow.alias_classes import Buffers, positions, shape_at
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.module import Computation, Instruction
+from hloproof.models.hlo.opcodes import IN_STEPS
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
 
 _Part = tuple[int, ShapeIndex]
 """A parameter's number and a position in it."""
 
-_GIVEN: Final = frozenset({"call", "conditional", "while", "async-start", "async-done", "call-start", "call-done"})
-"""What may hand on what it is given."""
 _MOST_ROUNDS: Final = 100
 """Parts that are told apart one after the other; of what is left then nothing is taken for one."""
 
@@ -255,7 +254,13 @@ class _Roots:
         if stands is None:
             return frozenset()
         found = frozenset(self.choices(stands)) or frozenset({stands})
-        return frozenset() if through and any(self._instruction(way).opcode in _GIVEN for way in found) else found
+        return frozenset() if through and any(map(self._runs_others, found)) else found
+
+    def _runs_others(self, place: HloPosition) -> bool:
+        """What stands there may be what its instruction is given, handed on by what that runs."""
+        opcode = self._instruction(place).opcode
+        link = link_of(opcode)
+        return (opcode if link is None else link.opcode) in IN_STEPS | {"async"}
 
     def choices(self, place: HloPosition) -> tuple[HloPosition, ...]:
         """The places of the same computation one of which holds the value of what a loop or a conditional gives, which
