@@ -234,6 +234,14 @@ def test_what_a_start_says_is_said_of_its_permutation() -> None:
         assert compare(parse_module(started(carried)), parse_module(other)).verdict == verdict
 
 
+def test_a_start_that_names_no_computation_is_not_modelled() -> None:
+    state = "((f32[4]), f32[2], u32[])"
+    lines = ("p = f32[4] parameter(0)", f"s = {state} slice-start(p), slice={{[0:2]}}", "ROOT d = f32[2] slice-done(s)")
+    found = decide(parse_module(entry(*lines)), parse_module(entry(*lines)))
+    assert found.verdict == "unknown"
+    assert found.reason == "not modelled: slice-start without a computation of its own"
+
+
 @pytest.mark.parametrize(("second", "told"), [("0,1", False), ("1,0", True)])
 def test_what_a_start_says_is_said_of_what_its_call_calls(second: str, told: bool) -> None:
     more = ', frontend_attributes={_xla_send_recv_validation="{{0,6}}"}'

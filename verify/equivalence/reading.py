@@ -182,8 +182,7 @@ class GraphReader(OperationReader):
         if opcode in ("call", "fusion"):
             return self.computation(self.called(i)[0], given, level, path, self.standing)
         if step == "start":
-            runs = form_of(self.module, self.called(i)[0].name), *(n for tree in given for n in leaves_of(tree))
-            return Pending(self.started(i, sugar[0] if sugar else "", given, computation, level, path), runs)
+            return self.started(i, sugar[0] if sugar else "", given, level, path)
         if step in ("update", "done") or opcode in ("all-gather-done", "collective-permute-done"):
             if not isinstance(given[0], Pending):
                 raise NotModelled("an asynchronous operation whose start is out of sight")
@@ -221,25 +220,20 @@ class GraphReader(OperationReader):
             self.promises.add((CARRIED, i.opcode, path, runs, tuple(leaves_of(given)), when))
 
     def started(
-        self,
-        i: Instruction,
-        wrapped: str,
-        given: list[ValueTree],
-        computation: Computation,
-        level: int,
-        path: tuple[Any, ...],
-    ) -> ValueTree:
-        if not wrapped or wrapped == "call":
-            if when := carried_when(i):
-                key = form_of(self.module, self.called(i)[0].name)
-                operands = tuple(node for value in given for node in leaves_of(value))
-                self.promises.add((CARRIED, i.opcode, key, path, operands, when))
-            result = self.computation(self.called(i)[0], given, level, path, self.standing)
-            # Older text writes a single operand without its parentheses.
-            if not has_shape(result, _carried(i, given, *given[:1] if len(given) == 1 else ())):
-                raise NotModelled(f"{i.opcode} of this shape")
-            return result
-        raise NotModelled(f"{i.opcode} without a computation of its own")
+        self, i: Instruction, wrapped: str, given: list[ValueTree], level: int, path: tuple[Any, ...]
+    ) -> Pending:
+        """What a start with a computation of its own has in flight. Raises NotModelled."""
+        if wrapped and wrapped != "call":
+            raise NotModelled(f"{i.opcode} without a computation of its own")
+        body = self.called(i)[0]
+        runs = form_of(self.module, body.name), *(node for value in given for node in leaves_of(value))
+        if when := carried_when(i):
+            self.promises.add((CARRIED, i.opcode, path, runs, when))
+        result = self.computation(body, given, level, path, self.standing)
+        # Older text writes a single operand without its parentheses.
+        if not has_shape(result, _carried(i, given, *given[:1] if len(given) == 1 else ())):
+            raise NotModelled(f"{i.opcode} of this shape")
+        return Pending(result, runs)
 
     def collective(self, i: Instruction, opcode: str, given: list[ValueTree], path: tuple[Any, ...]) -> ValueTree:
         shape = i.shape if opcode == "all-reduce" else _carried(i, given if len(given) > 1 else given[0])
