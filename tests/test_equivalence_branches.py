@@ -1,4 +1,5 @@
-"""What stands in a branch of a conditional: which one it is, and of how many, decides when it happens."""
+"""What stands in a branch of a conditional: which one it is, and of how many, decides when it happens. And promises:
+what decides whether they hold, in branches and in the turns of loops."""
 
 from __future__ import annotations
 

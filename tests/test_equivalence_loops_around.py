@@ -17,6 +17,7 @@ from hloproof.models.hlo.shape import ArrayShape, TupleShape
 from hloproof.models.indexing.composition.trip_count import states_spoken_of
 from hloproof.results.verdict import Verdict
 
+COUNTER = '"known_induction_variable":{"tuple_index":"1"}'
 STATE, OUTER = "(s32[], s32[])", "(s32[], s32[], s32[])"
 HERE, THERE = "compare(k, n), direction=NE", "compare(n, k), direction=NE"
 
@@ -653,8 +654,7 @@ def test_what_a_text_says_otherwise_of_the_same_states(before: str, after: str) 
         assert (name in dict(found.axioms)) is told
 
 
-COUNTER = '"known_induction_variable":{"tuple_index":"1"}'
-WORDS = ', backend_config={"known_induction_variable":{"tuple_index":"1"}}'
+WORDS = f", backend_config={{{COUNTER}}}"
 
 
 def test_what_the_text_says_of_a_loop_in_a_branch() -> None:

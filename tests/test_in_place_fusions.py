@@ -607,6 +607,17 @@ def test_two_operands_may_be_one_array_where_nobody_follows_what_is_given(runs: 
     assert _of_f(_FOLLOWED_BY_NOBODY.format(**same)) == {"refuted"}
 
 
+@pytest.mark.parametrize("scheduled", [", is_scheduled=true", ""])
+@pytest.mark.parametrize(("second", "found"), [("p1", "unknown"), ("b", "refuted")])
+def test_what_a_call_runs_may_be_run_by_a_custom_call_as_well(second: str, found: str, scheduled: str) -> None:
+    """The call hands over two arrays; what the custom call does nobody follows."""
+    opaque = 'c = f32[8] custom-call(y, y), custom_call_target="w", called_computations={outer}'
+    of = {"runs": "call(y, x), to_apply=outer", "scheduled": scheduled, "second": second}
+    text = _FOLLOWED_BY_NOBODY.replace(" ROOT o", f" {opaque.replace('{', '{{').replace('}', '}}')}\n ROOT o")
+    assert _of_f(text.format(made="reverse(q), dimensions={0}", **of)) == {found}
+    assert _of_f(text.format(made="negate(q)", **of)) == {"proved"}
+
+
 _HANDED_OVER: Final = """HloModule m
 fused {
  p = f32[8] parameter(0)

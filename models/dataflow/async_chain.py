@@ -71,6 +71,12 @@ def link_of(opcode: str) -> Link | None:
     return None
 
 
+def work_of(opcode: str) -> str:
+    """The opcode of what is done, at once or in flight; `async` for the generic form."""
+    link = link_of(opcode)
+    return opcode if link is None else link.opcode
+
+
 def declared_aliases(i: Instruction) -> tuple[Aliasing, ...]:
     """The entries of `output_to_operand_aliasing`, each with the position in what the instruction itself returns.
 

@@ -15,7 +15,7 @@ from itertools import product
 from typing import Final
 
 from hloproof.models.dataflow.alias_classes import Buffers, positions, shape_at
-from hloproof.models.dataflow.async_chain import link_of
+from hloproof.models.dataflow.async_chain import link_of, work_of
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.opcodes import IN_STEPS
@@ -258,9 +258,7 @@ class _Roots:
 
     def _runs_others(self, place: HloPosition) -> bool:
         """What stands there may be what its instruction is given, handed on by what that runs."""
-        opcode = self._instruction(place).opcode
-        link = link_of(opcode)
-        return (opcode if link is None else link.opcode) in IN_STEPS | {"async"}
+        return work_of(self._instruction(place).opcode) in IN_STEPS | {"async"}
 
     def choices(self, place: HloPosition) -> tuple[HloPosition, ...]:
         """The places of the same computation one of which holds the value of what a loop or a conditional gives, which

@@ -74,23 +74,21 @@ HANDED_ON: Final = "what is written there may be what lies there already"
 def not_by_steps(module: Module, i: Instruction) -> Iterator[Instruction]:
     """What of an instruction may not be made by steps: of a fusion the instructions inside, of fusions in it as well;
     else itself. Updates and sorts have rules of their own."""
-    body = module.find(called(i, "calls")) if i.opcode == "fusion" else None
-    if body is None:
+    bodies = _fused_by(module, i)
+    if not bodies:
         yield from () if i.opcode in _BY_STEPS else (i,)
-        return
-    for c in (body, *(module.by_name[name] for name in _fusions_in(module, body))):
+    for c in bodies:
         yield from (j for j in c.instructions if j.opcode not in _IN_FUSIONS)
 
 
-def _fusions_in(module: Module, body: Computation) -> list[str]:
-    """What the fusions in a fused computation call, and those in these."""
-    out: list[str] = []
-    pending = [body]
-    while pending:
-        names = [n for i in pending.pop().instructions if i.opcode == "fusion" for n in i.attributes.computations()]
-        new = [n for n in dict.fromkeys(names) if n not in out and module.find(n) is not None]
-        out += new
-        pending += [module.by_name[n] for n in new]
+def _fused_by(module: Module, i: Instruction) -> list[Computation]:
+    """What a fusion runs, and the fusions in it; nothing of any other instruction."""
+    body = module.find(called(i, "calls")) if i.opcode == "fusion" else None
+    out = [] if body is None else [body]
+    for c in out:  # grows while it is walked
+        names = [n for j in c.instructions if j.opcode == "fusion" for n in j.attributes.computations()]
+        known = {f.name for f in out}
+        out += [module.by_name[n] for n in dict.fromkeys(names) if n in module.by_name and n not in known]
     return out
 
 
@@ -125,12 +123,9 @@ def handed_on(module: Module, body: Computation, names: Iterable[str]) -> frozen
 def takes_parts(module: Module, c: Computation, i: Instruction) -> bool:
     """An instruction of the computation, or a step of a fusion, may take a half of an element that it is given: it
     reads the other half for nothing."""
-    body = module.find(called(i, "calls")) if i.opcode == "fusion" else None
-    if body is None:
-        return _takes_parts(c, i)
-    bodies = (body, *(module.by_name[name] for name in _fusions_in(module, body)))
+    bodies = _fused_by(module, i)
     halves = ((b, j) for b in bodies for j in b.instructions if _takes_parts(b, j))
-    return any(handed_on(module, b, [j.operands[0]]) for b, j in halves)
+    return any(handed_on(module, b, [j.operands[0]]) for b, j in halves) if bodies else _takes_parts(c, i)
 
 
 def _takes_parts(body: Computation, i: Instruction) -> bool:

@@ -60,6 +60,7 @@ class OperationReader(ABC):
     functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
     promises: set[tuple[Any, ...]] = field(default_factory=set)
     promised_in_functions: set[tuple[Any, ...]] = field(default_factory=set)
+    """Those of functions that operations apply, which are read once, wherever they are met first."""
     endings: list[Ending] = field(default_factory=list)
     """The loops of what is read, and in `endings_in` those of functions, which are read once."""
     endings_in: dict[str, list[Ending]] = field(default_factory=dict)

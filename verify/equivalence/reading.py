@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from hloproof.equivalence.answer import Place
 from hloproof.equivalence.configurations import (
@@ -61,6 +61,14 @@ class ReadModule:
     """Its loops, those of the functions that its operations apply included."""
 
 
+class SoFar(NamedTuple):
+    """How much of a module has been read: so many effects and loops, and these promises."""
+
+    effects: int
+    loops: int
+    promises: frozenset[Any]
+
+
 @dataclass
 class GraphReader(OperationReader):
     """Reads modules into one graph; parameters of the same number and position are the same node."""
@@ -97,16 +105,13 @@ class GraphReader(OperationReader):
         values: dict[str, ValueTree] = {}
         earlier: dict[str, Standing] = {}
         for instruction in computation.operands_first:
-            first, looped = len(self.effects.nodes), len(self.endings)
-            promised = frozenset(self.promises) if called_in_order(instruction) else frozenset[Any]()
+            before = self.so_far(instruction)
             if instruction.opcode == "parameter":
                 number = instruction.parameter_number or 0
                 if number >= len(arguments) or not has_shape(arguments[number], instruction.shape):
                     raise NotModelled(f"{instruction.name} of {computation.name}, which is given something else")
                 given = arguments[number]
-                values[instruction.name] = self.with_words(
-                    instruction, [], given, computation, path, first, looped, promised
-                )
+                values[instruction.name] = self.with_words(instruction, [], given, computation, path, before)
                 if number < len(standing):
                     earlier[instruction.name] = standing[number]
                 continue
@@ -115,18 +120,23 @@ class GraphReader(OperationReader):
             value = self.instruction(instruction, given, computation, level, path)
             if not has_shape(value, instruction.shape):
                 raise NotModelled(f"{instruction.opcode} {instruction.name}, which gives something else than it says")
-            value = self.with_words(instruction, given, value, computation, path, first, looped, promised)
+            value = self.with_words(instruction, given, value, computation, path, before)
             values[instruction.name] = value
             if not values.keys() >= {*waited_for(instruction)}:
                 self.effects.unordered = instruction.name
             if self.effects.nodes:
-                earlier[instruction.name] = self.effects.after(instruction, earlier, first, self.inside)
+                earlier[instruction.name] = self.effects.after(instruction, earlier, before.effects, self.inside)
             place = Place(computation.name, instruction.name, instruction.opcode, instruction.position.line)
             for node in leaves_of(value):
                 if node.places[self.side] is None:
                     node.places[self.side] = place
         self.inside = earlier.get(computation.root_name, NOTHING)
         return values[computation.root_name]
+
+    def so_far(self, i: Instruction) -> SoFar:
+        """What is read before an instruction. Of promises that is needed only where it runs some of its own."""
+        promises = frozenset(self.promises) if called_in_order(i) else frozenset[Any]()
+        return SoFar(len(self.effects.nodes), len(self.endings), promises)
 
     def with_words(
         self,
@@ -135,12 +145,9 @@ class GraphReader(OperationReader):
         value: ValueTree,
         computation: Computation,
         path: tuple[Any, ...],
-        first: int,
-        looped: int,
-        promised: frozenset[Any],
+        before: SoFar,
     ) -> ValueTree:
-        """What the instruction gives, with what is written beside it; its effects are those from number `first` on, its
-        loops those from number `looped` on, and what is promised in what it runs is beside what was `promised`."""
+        """What the instruction gives, with what is written beside it; all that was not read `before` is its own."""
         if not i.attributes.pairs:
             return value
         found, about = written_beside(i, computation)
@@ -153,9 +160,11 @@ class GraphReader(OperationReader):
         self.graph.unknown.update(f"{b.name} of {i.opcode}" for b in found if b.kind == "unknown")
         key = (*key, *forms)
         if forms:
-            self.promises = {*promised} | {(*p, key, tuple(operands)) for p in self.promises - promised}
-        self.endings[looped:] = [with_unknown_words(e, self.graph, operands, key) for e in self.endings[looped:]]
-        if len(self.effects.nodes) > first:
+            own = self.promises - before.promises
+            self.promises = {*before.promises} | {(*p, key, tuple(operands)) for p in own}
+        own_loops = self.endings[before.loops :]
+        self.endings[before.loops :] = [with_unknown_words(e, self.graph, operands, key) for e in own_loops]
+        if len(self.effects.nodes) > before.effects:
             name = next(b.name for b in found if b.kind == "unknown")
             raise NotModelled(f"{name} of {i.opcode}, which has effects")
         return of_unknown(self.graph, value, key, operands)

@@ -23,7 +23,7 @@ from hloproof.logic.obligation import Outcome
 from hloproof.logic.replay import careful
 from hloproof.models.dataflow.accesses import InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import shape_at
-from hloproof.models.dataflow.async_chain import link_of
+from hloproof.models.dataflow.async_chain import work_of
 from hloproof.models.dataflow.in_place import fused_in_place, is_update, parameter_behind, updating
 from hloproof.models.dataflow.steps import HANDED_ON, SIZES, handed_on, looks_at_sizes, not_by_steps
 from hloproof.models.dataflow.value_flow import HloPosition, called
@@ -104,11 +104,11 @@ def _shared_with_operands(context: Context, computation: Computation, i: Instruc
     """Results that lie in the buffer of an operand because loops, branches or the module's aliases share it, each with
     the operand's number. What a call runs, or a generic start, is judged inside of it."""
     local = scene_of(context).locals.get(computation.name) if context.shares else None
-    if local is None or _step(i) in _JUDGED_INSIDE:
+    if local is None or work_of(i.opcode) in _JUDGED_INSIDE:
         return
     # What a fusion reads of what it updates, its maps tell; of any other update the other operands lie elsewhere.
     updated = {w.result: w.operand[0] for w in local.writes if w.writer == i.name and _in_its_place(computation, w)}
-    updated = {} if _step(i) == "fusion" else updated
+    updated = {} if work_of(i.opcode) == "fusion" else updated
     for spot in local.leaves(i.name):
         if local.version.get(spot, spot) != spot:
             continue
@@ -126,12 +126,6 @@ def _in_its_place(computation: Computation, write: InPlaceWrite) -> bool:
     return _lie_alike(
         shape_at(computation.by_name[name].shape, at), shape_at(computation.by_name[operand].shape, index)
     )
-
-
-def _step(i: Instruction) -> str:
-    """The opcode of what is done, at once or in flight."""
-    link = link_of(i.opcode)
-    return i.opcode if link is None else link.opcode
 
 
 def _made_over(body: Computation, over: Iterable[tuple[Spot, int]], alone: Iterable[Written]) -> Iterator[Written]:
@@ -164,9 +158,9 @@ def _without_steps(computation: Computation, i: Instruction, over: Iterable[tupl
     nothing."""
     for (_, at), n in over:
         # Of several arrays that are reduced or sorted in one step one may be written before another is read.
-        apart = _step(i) in _ONE_BY_ONE and at not in ((), (n,))
+        apart = work_of(i.opcode) in _ONE_BY_ONE and at not in ((), (n,))
         alike = _lie_alike(shape_at(i.shape, at), computation.by_name[i.operands[n]].shape)
-        if _step(i) not in _BY_ELEMENTS or apart or not alike:
+        if work_of(i.opcode) not in _BY_ELEMENTS or apart or not alike:
             told = f"{i.name} makes its result in the buffer of {i.operands[n]}: in which order a {i.opcode} reads "
             told += "and writes is not modelled"
             yield judged(CLAIM, HloPosition(computation.name, i.name), unknown=told)
@@ -279,12 +273,8 @@ def _perhaps_in_one_buffer(
         return [HloPosition(computation.name, *spot) for spot in local.leaves(i.operands[n])]
 
     own, equal = places(written.number), local.equal
-    return tuple(
-        # Once buffers are shared it is known what lies in which, as far as ways in are.
-        n
-        for n in others
-        if any(equal.may_be_one(a, b, through=not context.shares) for a in own for b in places(n))
-    )
+    through = not context.shares  # once buffers are shared it is known what lies where, as far as ways in are
+    return tuple(n for n in others if any(equal.may_be_one(a, b, through=through) for a in own for b in places(n)))
 
 
 class _Fusion:
