@@ -132,15 +132,28 @@ def test_what_is_promised_of_indices(of: str, at: int, told: bool) -> None:
 
 @pytest.mark.parametrize(
     ("before", "after", "told"),
-    [("", "", False), ("x", "x", False), ("x", "", True), ("", "x", True), ("x", "y", True)],
+    [
+        (("",), ("",), False),
+        (("x",), ("x",), False),
+        (("x",), ("",), True),
+        (("",), ("x",), True),
+        (("x",), ("y",), True),
+        (("",), ("", "x"), True),
+        (("",), ("x", ""), True),
+        (("x",), ("x", ""), True),
+        (("", "x"), ("x", ""), False),
+    ],
 )
-def test_what_is_promised_beside_words_that_nobody_knows(before: str, after: str, told: bool) -> None:
-    """What they change in what is called nobody knows, nor whether the promise holds then."""
+def test_what_is_promised_beside_words_that_nobody_knows(
+    before: tuple[str, ...], after: tuple[str, ...], told: bool
+) -> None:
+    """What they change in what is called nobody knows, nor whether the promise holds then; nor does another call of the
+    same say so."""
     texts = []
-    for said in (before, after):
-        words = f', frontend_attributes={{odd="{said}"}}' if said else ""
-        lines = [*HEAD, f"c = s32[4] call(x), to_apply=reads{words}", "ROOT r = s32[4] copy(x)"]
-        texts.append(entry(*lines, before=READS))
+    for calls in (before, after):
+        words = [f', frontend_attributes={{odd="{said}"}}' if said else "" for said in calls]
+        lines = [*HEAD, *(f"c{n} = s32[4] call(x), to_apply=reads{more}" for n, more in enumerate(words))]
+        texts.append(entry(*lines, "ROOT r = s32[4] copy(x)", before=READS))
     found = decide(parse_module(texts[0]), parse_module(texts[1]), "exact")
     assert found.verdict == Verdict.PROVED
     assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told

@@ -62,11 +62,12 @@ class ReadModule:
 
 
 class SoFar(NamedTuple):
-    """How much of a module has been read: so many effects and loops, and these promises."""
+    """How much of a module has been read: so many effects and loops, and these promises, which are kept apart from those
+    of what is read next."""
 
     effects: int
     loops: int
-    promises: frozenset[Any]
+    promises: set[tuple[Any, ...]]
 
 
 @dataclass
@@ -105,7 +106,7 @@ class GraphReader(OperationReader):
         values: dict[str, ValueTree] = {}
         earlier: dict[str, Standing] = {}
         for instruction in computation.operands_first:
-            before = self.so_far(instruction)
+            before, self.promises = SoFar(len(self.effects.nodes), len(self.endings), self.promises), set()
             if instruction.opcode == "parameter":
                 number = instruction.parameter_number or 0
                 if number >= len(arguments) or not has_shape(arguments[number], instruction.shape):
@@ -133,11 +134,6 @@ class GraphReader(OperationReader):
         self.inside = earlier.get(computation.root_name, NOTHING)
         return values[computation.root_name]
 
-    def so_far(self, i: Instruction) -> SoFar:
-        """What is read before an instruction. Of promises that is needed only where it runs some of its own."""
-        promises = frozenset(self.promises) if called_in_order(i) else frozenset[Any]()
-        return SoFar(len(self.effects.nodes), len(self.endings), promises)
-
     def with_words(
         self,
         i: Instruction,
@@ -148,20 +144,19 @@ class GraphReader(OperationReader):
         before: SoFar,
     ) -> ValueTree:
         """What the instruction gives, with what is written beside it; all that was not read `before` is its own."""
-        if not i.attributes.pairs:
-            return value
         found, about = written_beside(i, computation)
         operands = [node for tree in given for node in leaves_of(tree)] if found else []
         forms = tuple(form_of(self.module, name) for name in called_in_order(i)) if found else ()
-        self.promises.update(promises_of(found, (*about, forms), path, operands))
+        own = {*self.promises, *promises_of(found, (*about, forms), path, operands)}
         key = unknown_key(found, about)
+        if key and forms:
+            key = (*key, *forms)
+            own = {(*p, key, tuple(operands)) for p in own}
+        before.promises.update(own)
+        self.promises = before.promises
         if not key:
             return value
         self.graph.unknown.update(f"{b.name} of {i.opcode}" for b in found if b.kind == "unknown")
-        key = (*key, *forms)
-        if forms:
-            own = self.promises - before.promises
-            self.promises = {*before.promises} | {(*p, key, tuple(operands)) for p in own}
         own_loops = self.endings[before.loops :]
         self.endings[before.loops :] = [with_unknown_words(e, self.graph, operands, key) for e in own_loops]
         if len(self.effects.nodes) > before.effects:
