@@ -681,11 +681,12 @@ def test_where_a_scatter_goes_may_be_read_where_it_writes() -> None:
     assert _verdicts(module.replace("%fused {", f"{whole}%fused {{", 1), False) == ("unknown", "unknown")
 
 
+@pytest.mark.parametrize("written", ["sort(%q), dimensions={0}, to_apply=%ge", "negate(%q)"])
 @pytest.mark.parametrize("made", ["sort(%s), dimensions={0}, to_apply=%ge", "negate(%s)"])
-def test_beside_what_is_written_with_its_size(made: str) -> None:
+def test_beside_what_is_written_with_its_size(made: str, written: str) -> None:
     """The size lies behind the elements, where something is read."""
     sized = "f32[<=4]{0}"
-    lines = [f"%d = {sized} negate(%q)", "%s = f32[4]{0} slice(%p), slice={[4:8]}", f"%e = f32[4]{{0}} {made}"]
+    lines = [f"%d = {sized} {written}", "%s = f32[4]{0} slice(%p), slice={[4:8]}", f"%e = f32[4]{{0}} {made}"]
     module = _module(lines, [("d", sized), ("e", "f32[4]{0}")], (_LINE, sized), "%x, %w, %j")
     assert _planned(module, "y{0}") == ["refuted" if "sort" in made else "unknown"]
 

@@ -649,6 +649,7 @@ LOOPENTRY e {
 }
 """
 _PICKED: Final = "f32[8] conditional(c, y, z), true_computation=own, false_computation=own"
+_LINES: Final = "(f32[8], f32[8])"
 _LOOP: Final = """turn {
  l = (f32[8], f32[8]) parameter(0)
  l0 = f32[8] get-tuple-element(l), index=0
@@ -678,9 +679,9 @@ more {
         ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; l1, n", "proved"),
         ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; m, l1", "unknown"),
         ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; l1, l1", "unknown"),
-        (
-            "i = (f32[8], f32[8]) tuple(y, y)\n ROOT r = (f32[8], f32[8]) while(i), condition=more, body=turn; m, l1",
-            "unknown",
+        *(
+            (f"i = {_LINES} tuple(y, y)\n ROOT r = {_LINES} while(i), condition=more, body=turn; {next_}", "unknown")
+            for next_ in ("m, l1", "n, l1", "l1, n")
         ),
     ],
 )
@@ -690,6 +691,40 @@ def test_what_some_entry_hands_over_twice_may_be_one_array(runs: str, found: str
     text = _HANDED_OVER.replace("RUNS", runs).replace("LOOP", _LOOP.replace("NEXT", next_) if next_ else "")
     assert _of_f(text.replace("MADE", "reverse(q), dimensions={0}")) == {found}
     assert _of_f(text.replace("MADE", "negate(q)")) == {"proved"}
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("y, z, y, x", "unknown"),
+        ("y, z, x, y", "unknown"),
+        ("z, y, y, x", "unknown"),
+        ("z, y, x, y", "unknown"),
+        ("y, z, x, x", "proved"),
+    ],
+)
+def test_one_of_two_may_be_one_of_two_others(given: str, found: str) -> None:
+    functions = (
+        "choose {\n g = f32[8] parameter(0)\n h = f32[8] parameter(1)\n i = f32[8] parameter(2)\n"
+        " j = f32[8] parameter(3)\n c = pred[] parameter(4)\n"
+        " k = f32[8] conditional(c, g, h), true_computation=own, false_computation=own\n"
+        " l = f32[8] conditional(c, i, j), true_computation=own, false_computation=own\n"
+        " ROOT m = f32[8] call(k, l), to_apply=pair\n}\n"
+    )
+    text = _HANDED_OVER.replace("RUNS", f"ROOT r = f32[8] call({given}, c), to_apply=choose").replace("LOOP", functions)
+    assert _of_f(text.replace("MADE", "reverse(q), dimensions={0}")) == {found}
+    assert _of_f(text.replace("MADE", "negate(q)")) == {"proved"}
+
+
+@pytest.mark.parametrize(("third", "found"), [("k", "unknown"), ("z", "proved"), ("y", "refuted")])
+def test_a_third_operand_may_be_one_with_two_that_are(third: str, found: str) -> None:
+    """That two are one array says nothing of the third."""
+    text = _HANDED_OVER.replace("LOOP", "").replace("fusion(u, b)", "fusion(u, u, b)")
+    added = " k = f32[8] parameter(2)\n m = f32[8] MADE\n ROOT n = f32[8] add(q, m)"
+    text = text.replace(" ROOT n = f32[8] MADE", added)
+    text = text.replace("RUNS", f"k = {_PICKED}\n ROOT r = f32[8] call(y, {third}), to_apply=pair")
+    assert _of_f(text.replace("MADE", "reverse(k), dimensions={0}")) == {found}
+    assert _of_f(text.replace("MADE", "negate(k)")) == {"proved"}
 
 
 def test_what_is_declared_is_judged_before_anything_shares_a_buffer() -> None:

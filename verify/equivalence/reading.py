@@ -62,8 +62,8 @@ class ReadModule:
 
 
 class SoFar(NamedTuple):
-    """How much of a module has been read: so many effects and loops, and these promises, which are kept apart from those
-    of what is read next."""
+    """How much of a module has been read: so many effects and loops, and these promises, apart from those of what is
+    read next."""
 
     effects: int
     loops: int
