@@ -322,6 +322,89 @@ def test_what_is_said_of_what_comes_to_nothing(where: str, second: str, of: str,
     assert (f"promised: _xla_send_recv_validation of {where}" in dict(found.axioms)) is told
 
 
+FLIES = "((f32[2]), f32[2])"
+NOTHING_COMES_OF = "".join(
+    f"w{n} {{\n  x = f32[2] parameter(0)\n  y = f32[2] collective-permute(x), source_target_pairs={{{{{pair}}}}}\n"
+    f"  o = f32[2] constant({{1, 2}})\n  ROOT r = f32[2] copy(o)\n}}\n"
+    f"s{n} {{\n  x = f32[2] parameter(0)\n  ROOT s = {FLIES} async-start(x), calls=w{n}\n}}\n"
+    for n, pair in enumerate(("0,1", "1,0"))
+)
+SAID = ', frontend_attributes={_xla_send_recv_validation="{{0,6}}"}'
+
+
+def promised_by_its_end(before: list[str], after: list[str], functions: str = "") -> bool:
+    """Both fly and end, and the end of one of them says what it carried: of `d0` in the module before, of `d1` in the
+    one after. Whether that is told."""
+    texts = []
+    for n in (0, 1):
+        ends = [f"d{k} = f32[2] async-done(c{k}){SAID if k == n else ''}" for k in (0, 1)]
+        lines = ["p = f32[2] parameter(0)", "q = pred[] parameter(1)", *before, *after, *ends]
+        text = entry(*lines, "ROOT r = f32[2] add(d0, d1)", before=NOTHING_COMES_OF + functions)
+        texts.append(parse_module(text.replace("m\n", "m, replica_count=2\n", 1)))
+    found = decide(*texts, "exact")
+    assert found.verdict == "proved"
+    return "promised: _xla_send_recv_validation of async-done" in dict(found.axioms)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [("01", "01", False), ("01", "10", True), ("00", "01", True), ("10", "11", True), ("00", "00", False)],
+)
+def test_what_is_said_of_one_of_two_that_may_fly(first: str, second: str, told: bool) -> None:
+    def chosen(name: str, starts: str) -> list[str]:
+        branches = "true_computation=s{}, false_computation=s{}".format(*starts)
+        return [f"{name} = {FLIES} conditional(q, p, p), {branches}"]
+
+    assert promised_by_its_end(chosen("c0", first), chosen("c1", second)) is told
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [("01", "01", False), ("01", "00", True), ("01", "11", True), ("00", "01", True), ("11", "11", False)],
+)
+def test_what_is_said_of_what_flies_round(first: str, second: str, told: bool) -> None:
+    """It flies before the loop, and another one after a turn."""
+    state = f"(pred[], f32[2], {FLIES})"
+    turns = "".join(
+        f"b{n} {{\n  t = {state} parameter(0)\n  k = pred[] get-tuple-element(t), index=0\n"
+        f"  p = f32[2] get-tuple-element(t), index=1\n  f = {FLIES} get-tuple-element(t), index=2\n"
+        f"  d = f32[2] async-done(f)\n  l = pred[] constant(false)\n  s = {FLIES} async-start(p), calls=w{n}\n"
+        f"  ROOT r = {state} tuple(l, p, s)\n}}\n"
+        for n in (0, 1)
+    )
+    more = f"more {{\n  t = {state} parameter(0)\n  ROOT k = pred[] get-tuple-element(t), index=0\n}}\n"
+
+    def looped(name: str, starts: str) -> list[str]:
+        at, turn = starts
+        return [
+            f"s{name} = {FLIES} async-start(p), calls=w{at}",
+            f"t{name} = {state} tuple(q, p, s{name})",
+            f"l{name} = {state} while(t{name}), condition=more, body=b{turn}",
+            f"{name} = {FLIES} get-tuple-element(l{name}), index=2",
+        ]
+
+    assert promised_by_its_end(looped("c0", first), looped("c1", second), turns + more) is told
+
+
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [
+        ("false_computation=w1, true_computation=w0", False),
+        ("false_computation=w0, true_computation=w1", True),
+        ("true_computation=w1, false_computation=w0", True),
+    ],
+)
+def test_what_is_said_of_what_chooses_is_said_of_its_branches(second: str, told: bool) -> None:
+    """As they are named, whatever their order."""
+    chooses = "".join(
+        f"h{n} {{\n  x = f32[2] parameter(0)\n  q = pred[] constant(true)\n"
+        f"  c = f32[2] conditional(q, x, x), {branches}\n  ROOT r = f32[2] constant({{1, 2}})\n}}\n"
+        for n, branches in enumerate(("true_computation=w0, false_computation=w1", second))
+    )
+    flying = [[f"c{n} = {FLIES} async-start(p), calls=h{n}"] for n in (0, 1)]
+    assert promised_by_its_end(*flying, chooses) is told
+
+
 def ended(*said: str) -> str:
     """Two permutations in flight, of which each end says when it carries anything, and perhaps the start of the first
     one."""

@@ -216,7 +216,7 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
     "a sort by what lies nobody knows how": (
         ["%s = f32[8]{0:SC(0:4)} negate(%p)", f"%e = {_LINE} bitcast(%s)", _BOTH.replace("%p, %q", "%q, %e"), *_PARTS],
         "gh",
-        ("unknown", "refuted"),
+        ("unknown", "unknown"),
     ),
     # What a reduction begins with is read in every step of what is as large as its input.
     "a negation beside a sum that begins with what lies there": (
@@ -688,7 +688,48 @@ def test_beside_what_is_written_with_its_size(made: str, written: str) -> None:
     sized = "f32[<=4]{0}"
     lines = [f"%d = {sized} {written}", "%s = f32[4]{0} slice(%p), slice={[4:8]}", f"%e = f32[4]{{0}} {made}"]
     module = _module(lines, [("d", sized), ("e", "f32[4]{0}")], (_LINE, sized), "%x, %w, %j")
-    assert _planned(module, "y{0}") == ["refuted" if "sort" in made else "unknown"]
+    assert _planned(module, "y{0}") == ["unknown"]
+
+
+_INTO_IT: Final = [
+    "%u = f32[4]{0} slice(%q), slice={[0:4]}",
+    "%l = f32[4]{0} slice(%p), slice={[0:4]}",
+    f"%g = {_LINE} dynamic-update-slice(%p, %u, %at)",
+]
+_TAKEN: Final = [
+    "%l = f32[4]{0} dynamic-slice(%p, %at), dynamic_slice_sizes={4}",
+    "%g = f32[4]{0} slice(%q), slice={[0:4]}",
+]
+
+
+@pytest.mark.parametrize(
+    ("lines", "at", "found"),
+    [
+        # An update of the upper half, or, where k is 1, of one place below it.
+        (["%v = s32[] abs(%k)", "%at = s32[] add(%v, %h)", *_INTO_IT], (32, 0), "unknown"),
+        (["%v = s32[] negate(%k)", "%at = s32[] add(%v, %h)", *_INTO_IT], (32, 0), "refuted"),
+        # What is sorted begins at 0 always, or at -k, or at 4; the upper half is written.
+        (["%v = s32[] abs(%k)", "%at = s32[] negate(%v)", *_TAKEN], (16, 16), "unknown"),
+        (["%at = s32[] negate(%k)", *_TAKEN], (16, 16), "refuted"),
+        (["%at = s32[] copy(%h)", *_TAKEN], (16, 16), "refuted"),
+    ],
+)
+def test_what_is_sorted_may_be_read_where_another_output_is_written(
+    lines: list[str], at: tuple[int, int], found: str
+) -> None:
+    """That nobody shows that they lie apart does not say that they meet."""
+    lines = ["%h = s32[] constant(4)", *lines, "%e = f32[4]{0} sort(%l), dimensions={0}, to_apply=%ge"]
+    written = _LINE if at[0] == 32 else "f32[4]{0}"
+    module = _module(lines, [("g", written), ("e", "f32[4]{0}")], (_LINE, _LINE), "%x, %w, %j")
+    assert _planned(module, "y{0}", at=at) == [found]
+
+
+@pytest.mark.parametrize("offset", [0, 4])
+def test_halves_that_are_sorted_may_be_read_where_another_output_is_written(offset: int) -> None:
+    lines = ["%l = f32[8]{0} real(%p)", "%g = f32[1]{0} negate(%q)", "%e = f32[8]{0} sort(%l), dimensions={0}"]
+    lines = [f"{line}, to_apply=%ge" if "sort" in line else line for line in lines]
+    module = _module(lines, [("g", "f32[1]{0}"), ("e", _LINE)], ("c64[8]{0}", "f32[1]{0}"), "%x, %w, %j")
+    assert _planned(module, "y{0}", at=(4, offset)) == ["unknown"]
 
 
 @pytest.mark.parametrize(("begins", "found"), [("%p", ("unknown", "refuted")), ("%q", ("proved", "proved"))])
@@ -756,6 +797,17 @@ def test_what_a_scatter_writes_is_not_said_beside_a_sort() -> None:
         (["%h = f32[8]{0} real(%p)", "%d = f32[8]{0} negate(%h)"], "c64[8]{0}", _LINE, "unknown"),
         (["%d = f32[8]{0} fusion(%p), kind=kLoop, calls=%halves"], "c64[8]{0}", _LINE, "unknown"),
         (["%m = c64[8]{0} negate(%p)", "%d = f32[8]{0} imag(%m)"], "c64[8]{0}", _LINE, "refuted"),
+        (["%d = f32[8]{0} map(%p), dimensions={0}, to_apply=%half"], "c64[8]{0}", _LINE, "unknown"),
+        (
+            ["%m = c64[8]{0} negate(%p)", "%d = f32[8]{0} map(%m), dimensions={0}, to_apply=%half"],
+            "c64[8]{0}",
+            _LINE,
+            "refuted",
+        ),
+        # The lower half of an integer.
+        (["%h = u16[8]{0} convert(%p)", "%d = u16[8]{0} negate(%h)"], "u32[8]{0}", "u16[8]{0}", "unknown"),
+        (["%h = f16[8]{0} convert(%p)", "%d = f16[8]{0} negate(%h)"], _LINE, "f16[8]{0}", "refuted"),
+        (["%h = u32[8]{0} convert(%p)", "%d = u32[8]{0} reverse(%h), dimensions={0}"], *["u32[8]{0}"] * 2, "refuted"),
     ],
 )
 def test_a_half_of_an_element_is_read(lines: list[str], given: str, made: str, found: str) -> None:
@@ -764,6 +816,9 @@ def test_a_half_of_an_element_is_read(lines: list[str], given: str, made: str, f
     if "%halves" in module:
         inside = "  %u = c64[8]{0} parameter(0)\n  %v = f32[8]{0} imag(%u)\n  ROOT %m = f32[8]{0} negate(%v)\n"
         module = module.replace("%fused {", f"%halves {{\n{inside}}}\n\n%fused {{")
+    if "to_apply=%half" in module:
+        half = "%half {\n  %hx = c64[] parameter(0)\n  ROOT %hy = f32[] real(%hx)\n}\n\n"
+        module = module.replace("%fused {", f"{half}%fused {{")
     assert _verdicts(module, False)[1] == found
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from hloproof.models.dataflow.value_flow import called
 from hloproof.models.hlo.attributes import Window, WindowDimension
+from hloproof.models.hlo.inference.common import INTEGERS
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import ELEMENTWISE
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape
@@ -121,19 +122,25 @@ def handed_on(module: Module, body: Computation, names: Iterable[str]) -> frozen
 
 
 def takes_parts(module: Module, c: Computation, i: Instruction) -> bool:
-    """An instruction of the computation, or a step of a fusion, may take a half of an element that it is given: it
-    reads the other half for nothing."""
+    """An instruction of the computation, or a step of a fusion, may take a part of an element that it is given: it
+    reads the rest for nothing."""
     bodies = _fused_by(module, i)
-    halves = ((b, j) for b in bodies for j in b.instructions if _takes_parts(b, j))
-    return any(handed_on(module, b, [j.operands[0]]) for b, j in halves) if bodies else _takes_parts(c, i)
+    parts = ((b, j) for b in bodies for j in b.instructions if _takes_parts(module, b, j))
+    return any(handed_on(module, b, j.operands) for b, j in parts) if bodies else _takes_parts(module, c, i)
 
 
-def _takes_parts(body: Computation, i: Instruction) -> bool:
-    if i.opcode not in ("bitcast-convert", "real", "imag"):
+def _takes_parts(module: Module, body: Computation, i: Instruction) -> bool:
+    """By itself, or in a function that it applies."""
+    applied = (module.find(name) for name in i.attributes.computations()) if i.opcode != "fusion" else ()
+    if any(_takes_parts(module, f, j) for f in applied if f is not None for j in f.instructions):
+        return True
+    if i.opcode not in ("bitcast-convert", "convert", "real", "imag"):
         return False
     one, other = body.by_name[i.operands[0]].shape, i.shape
     if not isinstance(one, ArrayShape) or not isinstance(other, ArrayShape):
         return True
+    if i.opcode == "convert" and one.element_type not in INTEGERS:
+        return False
     return ELEMENT_BITS[one.element_type] > ELEMENT_BITS[other.element_type]
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.meaning import attribute_key
 from hloproof.equivalence.value_trees import ValueTree, leaves_of, rebuilt
-from hloproof.models.hlo.attributes import Quoted, Word
+from hloproof.models.hlo.attributes import Attributes, Quoted, Word
 from hloproof.models.hlo.beside import Beside, beside, frontend_entries, replicated
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.text.shapes import print_shape
@@ -43,11 +43,16 @@ def form_of(module: Module, name: str) -> tuple[Any, ...]:
     out: list[tuple[Any, ...]] = []
     for i in module.by_name[name].operands_first:
         number[i.name] = len(number)
-        called = tuple(form_of(module, n) for n in i.attributes.computations())
         given = tuple(number[o] for o in i.operands)
         own = i.opcode, attribute_key(i, i.opcode), print_shape(i.shape), i.literal, i.parameter_number, beside(i)
-        out.append((*own, given, called, i.name == module.by_name[name].root_name))
+        out.append((*own, given, called_forms(module, i), i.name == module.by_name[name].root_name))
     return tuple(out)
+
+
+def called_forms(module: Module, i: Instruction) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+    """The computations that an instruction calls, in the same way, each with what it is called as."""
+    named = ((name, Attributes(((name, value),)).computations()) for name, value in i.attributes.pairs)
+    return tuple(sorted((name, tuple(form_of(module, n) for n in called)) for name, called in named if called))
 
 
 def promises_of(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from hloproof.equivalence.answer import Place
 from hloproof.equivalence.configurations import (
+    called_forms,
     form_of,
     of_unknown,
     promises_of,
@@ -26,12 +27,13 @@ from hloproof.equivalence.graph import Node, Side
 from hloproof.equivalence.handed_on import otherwise, settled, turned
 from hloproof.equivalence.loop_states import NeededStates
 from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, carried_when
-from hloproof.equivalence.operations import OperationReader, called_in_order
+from hloproof.equivalence.operations import OperationReader
 from hloproof.equivalence.value_trees import (
     Pending,
     ValueTree,
     flies,
     has_shape,
+    in_flight,
     in_parts,
     leaves_of,
     nesting_of,
@@ -146,7 +148,7 @@ class GraphReader(OperationReader):
         """What the instruction gives, with what is written beside it; all that was not read `before` is its own."""
         found, about = written_beside(i, computation)
         operands = [node for tree in given for node in leaves_of(tree)] if found else []
-        forms = tuple(form_of(self.module, name) for name in called_in_order(i)) if found else ()
+        forms = called_forms(self.module, i) if found else ()
         own = {*self.promises, *promises_of(found, (*about, forms), path, operands)}
         key = unknown_key(found, about)
         if key and forms:
@@ -291,7 +293,8 @@ class GraphReader(OperationReader):
             chosen.append(node)
             after.append(waits.joined(*ways))
         self.inside = Standing(in_parts(values[0], iter(after)))
-        return rebuilt(values[0], iter(chosen))
+        runs = tuple(map(in_flight, values))
+        return rebuilt(values[0], iter(chosen), (selector, runs) if len(set(runs)) > 1 else ())
 
     def loop(self, i: Instruction, initial: ValueTree, level: int, path: tuple[Any, ...]) -> ValueTree:
         """One node per state that the loop gives back. States that the body passes on unchanged are their initial
@@ -348,13 +351,14 @@ class GraphReader(OperationReader):
         self.endings.append(Ending(decides, results, decides, stated=stated_count(i)))
         # What a state holds in the turns is said by the loop, not by its name: what it becomes, or that it stays.
         held = [(k in varying, node) for k, node in enumerate(out)]
-        self.promises = promises | {(*p, decides, tuple(held)) for p in self.promises}
+        runs = (decides, tuple(held), in_flight(returned))
+        self.promises = promises | {(*p, *runs) for p in self.promises}
         spoken_of = states_spoken_of(i)
         about = (path, decides, tuple(held if spoken_of is None else [held[k] for k in spoken_of]))
         self.promises.update((name, i.opcode, value, *about) for name, value in stated_states(i))
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))
-        return rebuilt(initial, iter(out))
+        return rebuilt(initial, iter(out), runs)
 
 
 def _carried(i: Instruction, *given: ValueTree) -> Shape:

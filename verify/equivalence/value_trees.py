@@ -80,10 +80,17 @@ def in_parts(like: ValueTree, leaves: Iterator[Earlier]) -> Any:
     return [in_parts(part, leaves) for part in like] if isinstance(like, list) else next(leaves)
 
 
-def rebuilt(like: ValueTree, nodes: Iterator[Node]) -> ValueTree:
-    """The nodes in the tuple tree of `like`."""
+def in_flight(value: ValueTree) -> tuple[Any, ...]:
+    """What the starts that a value holds run."""
+    if isinstance(value, list):
+        return tuple(runs for part in value for runs in in_flight(part))
+    return (value.runs, *in_flight(value.result)) if isinstance(value, Pending) else ()
+
+
+def rebuilt(like: ValueTree, nodes: Iterator[Node], runs: tuple[Any, ...] = ()) -> ValueTree:
+    """The nodes in the tuple tree of `like`. With `runs` the starts in it may be others, of which that tells."""
     if isinstance(like, list):
-        return [rebuilt(element, nodes) for element in like]
+        return [rebuilt(element, nodes, runs) for element in like]
     if isinstance(like, Pending):
-        return Pending(rebuilt(like.result, nodes), like.runs)
+        return Pending(rebuilt(like.result, nodes, runs), (like.runs, runs) if runs else like.runs)
     return next(nodes)

@@ -191,18 +191,17 @@ class _Pair:
         if writing.way == making.way == "sort" and writing.sort == making.sort and writing.replaced == reading.value:
             return None, None  # operands that lie elsewhere are copied first; then all are sorted in place, together
         if reading.maps.unknown:
-            if self._never_meet(key, writing, making, reading):
-                return None, None
+            found = self._judge_at_any_time(key, writing, making, reading)
             # What a fusion scatters may be read with the very element that it is combined into.
+            if making.way == "scatter" and self._i.opcode == "fusion" and found[0] is not None:
+                found = None, f"{both}: {reading.maps.unknown}"
+            if found == (None, None):
+                return found
             if making.way == "sort" and self._may_be_made_there(key, reading):
                 return None, f"{both}: whether {self._i.name} makes what it sorts where it lies is not known"
             if any(r.value == reading.value for r in writing.handed_on):
                 return None, f"{both}: {HANDED_ON}"
-            if writing.way == "scatter" and making.way == "sort":
-                return None, f"{both}: which elements a scatter writes is not modelled"
-            if making.way == "sort" or (making.way == "scatter" and self._i.opcode != "fusion"):
-                return f"{both}: {reading.maps.unknown}", None
-            return None, f"{both}: {reading.maps.unknown}"
+            return found
         if writing.way in ("scatter", "sort", "reduced"):
             return (
                 None,
@@ -214,26 +213,24 @@ class _Pair:
                 return found
         return None, None
 
-    def _never_meet(self, key: Key, writing: Making, making: Making, reading: KernelReading) -> bool:
-        """No element that is ever read lies where any is written."""
-        if reading.elements is None or writing.way == "scatter":
-            return False
+    def _judge_at_any_time(
+        self, key: Key, writing: Making, making: Making, reading: KernelReading
+    ) -> tuple[str | None, str | None]:
+        """The same of what is read at any time, before and after any element is written."""
+        both = f"{self._plan.named(key)} lies over {self._plan.named(reading.value)}"
+        if making.way not in ("sort", "scatter"):
+            return None, f"{both}: {reading.maps.unknown}"
+        if reading.elements is None:  # all of it
+            return f"{both}: {reading.maps.unknown}", None
+        if writing.way == "scatter":
+            return None, f"{both}: which elements a scatter writes is not modelled"
         if writing.way == "reduced":
             writing = _of_each_element(writing)
-        a, b = self._plan.in_memory[key][1], self._plan.in_memory[reading.value][1]
         known = replace(reading, maps=reading.elements)
-        if known.maps.unknown or any(m.replica is not None for m in known.maps.maps):
-            return False
-        if is_sized(writing.written) or is_sized(reading.shape):
-            return False
-        try:
-            stated = (
-                obligation_of(self._called_by(writing), writing, making, known, m, a, b, at_once=False)
-                for m in known.maps.maps
-            )
-            return all(self._prove(s.obligation).verdict == "proved" for s in stated)
-        except NotModelled:
-            return False
+        if known.maps.unknown:
+            return None, f"{both}: {known.maps.unknown}"
+        found = [self._judge_map(key, writing, making, known, m, at_once=False) for m in known.maps.maps]
+        return next((f for f in found if f[0] is not None), next((f for f in found if f[1] is not None), (None, None)))
 
     def _may_be_made_there(self, key: Key, reading: KernelReading) -> bool:
         """What is sorted may be made, element by element, in the place of what it is computed of, and then sorted."""
@@ -244,24 +241,25 @@ class _Pair:
         return all(self._judge_map(key, alone, alone, r, m)[0] is None for r in same for m in r.maps.maps)
 
     def _judge_map(
-        self, key: Key, writing: Making, making: Making, reading: KernelReading, m: IndexingMap
+        self, key: Key, writing: Making, making: Making, reading: KernelReading, m: IndexingMap, *, at_once: bool = True
     ) -> tuple[str | None, str | None]:
+        """The same of one map. Not `at_once`: at any time, which is no step's."""
         both = f"{self._plan.named(key)} lies over {self._plan.named(reading.value)}"
         if m.replica is not None:
             return None, f"{both}: what is read lies on another device"
         a, b = self._plan.in_memory[key][1], self._plan.in_memory[reading.value][1]
-        if _same_places(writing, making, reading, m, a, b):
+        if at_once and _same_places(writing, making, reading, m, a, b):
             return None, None
         if is_sized(writing.written) or is_sized(reading.shape):
             return None, f"{both}: {SIZES}"
         try:
-            stated = obligation_of(self._called_by(writing), writing, making, reading, m, a, b)
+            stated = obligation_of(self._called_by(writing), writing, making, reading, m, a, b, at_once=at_once)
         except NotModelled as reason:
             return None, f"{both}: {reason}"
         outcome = self._prove(stated.obligation)
         if outcome.verdict == "proved":
             return None, None
-        kept = [r for r in writing.handed_on if r.value == reading.value]
+        kept = [r for r in writing.handed_on if r.value == reading.value] if at_once else []
         if outcome.verdict == "refuted" and kept:  # in another step, then, than one that writes what lies there already
             if any(r.maps.unknown or r.maps.kind == "bound" for r in kept):
                 return None, f"{both}: {HANDED_ON}"
@@ -279,7 +277,7 @@ class _Pair:
             return None, f"{both}: which of its elements are read is known as a bound only"
         if takes_parts(self._plan.module, self._plan.values.computation_of[self._i.name], self._i):
             return None, f"{both}: which part of an element is read is not modelled"
-        if not _comparable(writing, making):
+        if at_once and not _comparable(writing, making):
             return (
                 None,
                 f"{both}: outputs of {_size(writing)} and {_size(making)} elements are not made in the same steps",
@@ -298,10 +296,11 @@ class _Pair:
         read = ", ".join(str(evaluate(e, model)) for e in stated.index)
         where = ", ".join(f"{whose(model)} is {model[name]}" for name, whose in (given or {}).items() if name in model)
         step = ", ".join(str(model.get(f"d{k}", 0)) for k in range(len(making.steps)))
+        reader = f"element [{step}] reads" if at_once else f"the sort of {self._i.name} reads while it writes"
         return (
             f"{both}: element [{wrote}] of {self._plan.named(key)} is written over element [{read}] of "
-            f"{self._plan.named(reading.value)}, which element [{step}] reads; made in that order it reads what was "
-            "written" + (f" (where {where})" if where else ""),
+            f"{self._plan.named(reading.value)}, which {reader}; made in that order it reads what was written"
+            + (f" (where {where})" if where else ""),
             None,
         )
 
