@@ -127,12 +127,31 @@ class _Body:
         """The last array is scattered into p, the result: for each update that is not dropped where it goes, what it
         is, and what is written there."""
         name, by = [*self.made][-1], self.r.choice([*_COMBINERS])
-        places = [self.r.randint(-2, _SIZE + 3) for _ in self.made[name]]
-        if self.r.random() < 0.5:
-            places = [p if self.r.random() < 0.5 else k % _SIZE for k, p in enumerate(places)]
-        numbers = ", ".join(f"{{{p}}}" for p in places)
-        self.lines.append(f"%places = s32[{len(places)},1]{{1,0}} constant({{{numbers}}})")
-        self.lines.append(f"%d = {_LINE} scatter(%p, %places, %{name}), {_INTO}".replace("%sum", f"%{by}"))
+        size, into = len(self.made[name]), _INTO.replace("%sum", f"%{by}")
+        way = self.r.choice(("line", "window") if size <= _SIZE else ("line", "places"))
+        way = self.r.choice((way, "places", "places"))
+        places = [self.r.randint(-2, _SIZE + 3) for _ in range(size)]
+        if way == "line":
+            step, start = self.r.choice((-1, 1, 2)), places[0]
+            places = [start + step * k for k in range(size)]
+            self.lines += [f"%at{n} = s32[] constant({number})" for n, number in enumerate((step, start))]
+            self.lines += [f"%along{n} = s32[{size},1]{{1,0}} broadcast(%at{n}), dimensions={{}}" for n in (0, 1)]
+            self.lines.append(f"%iota = s32[{size},1]{{1,0}} iota(), iota_dimension=0")
+            self.lines.append(f"%times = s32[{size},1]{{1,0}} multiply(%iota, %along0)")
+            self.lines.append(f"%places = s32[{size},1]{{1,0}} add(%times, %along1)")
+        elif way == "window":
+            start = self.r.randint(-1, _SIZE - size + 1)
+            # All of a window is dropped where a part of it is.
+            places = [start + k if 0 <= start <= _SIZE - size else -1 for k in range(size)]
+            self.lines.append(f"%places = s32[1]{{0}} constant({{{start}}})")
+            into = into.replace("update_window_dims={}, inserted_window_dims={0}", "update_window_dims={0}")
+            into = into.replace("index_vector_dim=1", "inserted_window_dims={}, index_vector_dim=0")
+        else:
+            if self.r.random() < 0.5:
+                places = [p if self.r.random() < 0.5 else k % _SIZE for k, p in enumerate(places)]
+            numbers = ", ".join(f"{{{p}}}" for p in places)
+            self.lines.append(f"%places = s32[{size},1]{{1,0}} constant({{{numbers}}})")
+        self.lines.append(f"%d = {_LINE} scatter(%p, %places, %{name}), {into}")
         kept = [(p, v) for p, v in zip(places, self.made[name], strict=True) if 0 <= p < _SIZE]
         return [(p, v, v if by == "second" else (_COMBINERS[by], ("p", p), v)) for p, v in kept]
 

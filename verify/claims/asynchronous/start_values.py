@@ -120,7 +120,13 @@ class StartValues:
         """The index that a map of the computation leads to, and when it does."""
         known = {**renamed, **{f"rt{k}": self.read(r, renamed) for k, r in enumerate(m.runtime)}}
         met = [within(substitute(c.expr, known), c.interval) for c in m.constraints]
+        # Where a step leads to nothing may be said by its own bounds: of an update that is dropped they are empty.
+        steps = ((renamed.get(f"d{k}", Var(f"d{k}")), v.interval) for k, v in enumerate(m.dims))
+        met += [within(e, interval) for e, interval in steps if not self._is_within(e, interval)]
         return tuple(substitute(e, known) for e in m.results), met
+
+    def _is_within(self, step: Expr, interval: Interval) -> bool:
+        return isinstance(step, Var) and step.name in self._steps and interval.contains(self._steps[step.name])
 
     def _single(self, name: str) -> Expr | None:
         i = self._body.by_name[name]
