@@ -716,6 +716,77 @@ def test_one_of_two_may_be_one_of_two_others(given: str, found: str) -> None:
     assert _of_f(text.replace("MADE", "negate(q)")) == {"proved"}
 
 
+_PICKS: Final = """neg {
+ v = f32[8] parameter(0)
+ ROOT n = f32[8] negate(v)
+}
+pick {
+ g = f32[8] parameter(0)
+ c = pred[] parameter(1)
+ ROOT k = f32[8] conditional(c, g, g), true_computation=own, false_computation=neg
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "flies",
+    [
+        "s = ((f32[8], pred[]), f32[8], u32[]) async-start(y, c), calls=pick\n k = f32[8] async-done(s)",
+        "s = ((f32[8], pred[]), f32[8], u32[]) call-start(y, c), to_apply=pick\n k = f32[8] call-done(s)",
+        "k = f32[8] call(y, c), to_apply=pick",
+    ],
+)
+def test_what_comes_back_may_be_what_was_given(flies: str) -> None:
+    text = _HANDED_OVER.replace("LOOP", _PICKS)
+    for operands, found in (("k, y", "unknown"), ("y, k", "unknown")):
+        run = text.replace("RUNS", f"{flies}\n ROOT r = f32[8] call({operands}), to_apply=pair")
+        assert _of_f(run.replace("MADE", "reverse(q), dimensions={0}")) == {found}
+        assert _of_f(run.replace("MADE", "negate(q)")) == {"proved"}
+
+
+@pytest.mark.parametrize(("given", "found"), [("y, z", "proved"), ("z, z", "unknown")])
+def test_what_as_one_array_is_not_known(given: str, found: str) -> None:
+    """It would be a choice of what each step hands on."""
+    chosen = "select(t, p, m)"
+    text = _HANDED_OVER.replace("LOOP", "").replace(" ROOT n = f32[8] MADE", f" MASK\n MADE\n ROOT n = f32[8] {chosen}")
+    text = text.replace("MASK", "t = pred[8] constant({false,false,false,false,false,false,false,false})")
+    text = text.replace("MADE", "m = f32[8] reverse(q), dimensions={0}")
+    runs = f"w = f32[8] call(y, x), to_apply=pair\n ROOT r = f32[8] call({given}), to_apply=pair"
+    assert _of_f(text.replace("RUNS", runs)) == {found}
+
+
+@pytest.mark.parametrize(
+    ("given", "found"), [("z, x, y", "proved"), ("z, z, x", "unknown"), ("z, x, z", "unknown"), ("z, x, x", "proved")]
+)
+def test_a_part_of_an_operand_may_be_what_is_written(given: str, found: str) -> None:
+    text = _HANDED_OVER.replace("LOOP", "").replace(
+        " b = f32[8] bitcast(v)", " w = f32[8] parameter(2)\n b = PAIR tuple(v, w)"
+    )
+    text = text.replace(" q = f32[8] parameter(1)", " t = PAIR parameter(1)\n q = f32[8] get-tuple-element(t), index=1")
+    text = text.replace(" h = f32[8] parameter(1)", " h = f32[8] parameter(1)\n i = f32[8] parameter(2)")
+    text = text.replace(
+        "((f32[8], f32[8]), f32[8]) async-start(g, h)", "((f32[8], f32[8], f32[8]), f32[8]) async-start(g, h, i)"
+    )
+    runs = f"w = f32[8] call(y, x, z), to_apply=pair\n ROOT r = f32[8] call({given}), to_apply=pair"
+    text = text.replace("PAIR", "(f32[8], f32[8])").replace("RUNS", runs)
+    assert _of_f(text.replace("MADE", "reverse(q), dimensions={0}")) == {found}
+
+
+@pytest.mark.parametrize(("given", "found"), [("y, z", "proved"), ("y, y", "refuted")])
+@pytest.mark.parametrize("scheduled", [", is_scheduled=true", ""])
+def test_parts_of_a_tuple_in_a_tuple_are_told_apart(given: str, found: str, scheduled: str) -> None:
+    work = (
+        "both {\n l = ((f32[8], f32[8]), f32[8]) parameter(0)\n m = (f32[8], f32[8]) get-tuple-element(l), index=0\n"
+        " u = f32[8] get-tuple-element(m), index=0\n v = f32[8] get-tuple-element(m), index=1\n"
+        " ROOT f = f32[8] fusion(u, v), kind=kLoop, calls=fused, output_to_operand_aliasing={{}: (0, {})}\n}\n"
+    )
+    pairs = f"h = (f32[8], f32[8]) tuple({given})\n k = ((f32[8], f32[8]), f32[8]) tuple(h, x)"
+    text = _HANDED_OVER.replace("HloModule m", f"HloModule m{scheduled}").replace("LOOP", work)
+    text = text.replace("RUNS", f"{pairs}\n ROOT r = f32[8] call(k), to_apply=both")
+    others = {"unknown"}  # of the fusion that nobody runs
+    assert _of_f(text.replace("MADE", "reverse(q), dimensions={0}")) - others == {found}
+
+
 @pytest.mark.parametrize(("third", "found"), [("k", "unknown"), ("z", "proved"), ("y", "refuted")])
 def test_a_third_operand_may_be_one_with_two_that_are(third: str, found: str) -> None:
     """That two are one array says nothing of the third."""
@@ -1025,6 +1096,14 @@ def test_of_several_results_each_is_made_where_its_own_operand_lies(step: str) -
 def test_what_is_in_flight_is_made_element_by_element_where_it_reads(start: str) -> None:
     opcode = start.split("-start")[0].split()[-1]
     assert _in_place(_turn(f" st = {start}\n y = f32[8,8] {opcode}-done(st)\n")) == _STARTS[start]
+
+
+@pytest.mark.parametrize("parts", ["y, v", "v, y"])
+def test_of_several_results_in_flight_it_is_not_followed_where_each_is_made(parts: str) -> None:
+    start = f" st = ({_PAIR}, {_PAIR}, s32[]) sort-start(x, k), dimensions={{0}}, to_apply=less\n"
+    done = f" q = {_PAIR} sort-done(st)\n"
+    taken = "".join(f" {n} = f32[8,8] get-tuple-element(q), index={k}\n" for k, n in enumerate("yv"))
+    assert _in_place(_turn(start + done + taken).replace("tuple(y, k)", f"tuple({parts})")) == "unknown"
 
 
 def test_what_an_update_reads_beside_what_it_updates_lies_elsewhere() -> None:
