@@ -59,6 +59,14 @@ def test_what_is_sent_where_another_number_chooses(chooses: str, found: Verdict)
     assert decide(parse_module(text("s")), parse_module(text(chooses)), "exact").verdict == found
 
 
+def test_what_is_sent_with_words_that_nobody_knows() -> None:
+    """Nobody knows what is sent then, nor whether."""
+    lines = (*HEAD, 'c = s32[4] call(x), to_apply=sends, frontend_attributes={odd="x"}', "ROOT r = s32[4] copy(x)")
+    text = parse_module(entry(*lines, before=SENDS))
+    other = parse_module(entry(*lines, before=SENDS).replace("odd", "even"))
+    assert decide(text, other, "exact").reason == "not modelled: frontend_attributes.odd of call, which has effects"
+
+
 def sent_inside(outer: str, inner: str) -> str:
     """Sent in a branch of a branch."""
     two = (
@@ -159,6 +167,50 @@ def test_what_is_promised_beside_words_that_nobody_knows(
     assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
 
 
+@pytest.mark.parametrize(("given", "told"), [("x", False), ("y", True)])
+def test_what_is_promised_beside_words_of_what_is_given_something_else(given: str, told: bool) -> None:
+    words = ', frontend_attributes={odd="x"}'
+    head = ["x = s32[4] parameter(0)", "y = s32[4] parameter(1)", f"c = s32[4] call(x), to_apply=reads{words}"]
+    more = f"d = s32[4] call({given}), to_apply=reads{words}"
+    before, after = (entry(*head, *lines, "ROOT r = s32[4] copy(x)", before=READS) for lines in ((), (more,)))
+    found = decide(parse_module(before), parse_module(after), "exact")
+    assert found.verdict == Verdict.PROVED
+    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+
+
+@pytest.mark.parametrize(("of", "told"), [("x, y, i, u, v", False), ("y, x, i, v, u", False), ("x, y, j, u, v", True)])
+def test_what_is_promised_of_where_several_are_scattered(of: str, told: bool) -> None:
+    both = (
+        "both {\n a = s32[] parameter(0)\n b = s32[] parameter(1)\n c = s32[] parameter(2)\n d = s32[] parameter(3)\n"
+        " ROOT t = (s32[], s32[]) tuple(c, d)\n}\n"
+    )
+    names = (("x", "4"), ("y", "4"), ("i", "2,1"), ("j", "2,1"), ("u", "2"), ("v", "2"))
+    head = [f"{name} = s32[{sizes}] parameter({n})" for n, (name, sizes) in enumerate(names)]
+    into = (
+        "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
+        "to_apply=both, indices_are_sorted=true"
+    )
+    head.append(f"s = (s32[4], s32[4]) scatter(x, y, i, u, v), {into}")
+    last = "ROOT r = s32[4] get-tuple-element(s), index=0"
+    more = f"z = (s32[4], s32[4]) scatter({of}), {into}"
+    before, after = (entry(*head, *lines, last, before=both) for lines in ((), (more,)))
+    found = decide(parse_module(before), parse_module(after), "exact")
+    assert found.verdict == Verdict.PROVED
+    assert ("promised: indices_are_sorted of scatter" in dict(found.axioms)) is told
+
+
+@pytest.mark.parametrize(
+    ("of", "found"), [("0, 0, 0", "proved"), ("0, 1, 0", "unknown"), ("1, 0, 0", "unknown"), ("0, 0, 1", "unknown")]
+)
+def test_what_is_the_same_in_all_branches(of: str, found: str) -> None:
+    functions = STAYS + "turns {\n  x = s32[4] parameter(0)\n  ROOT r = s32[4] negate(x)\n}\n"
+    chosen = by_number("c", *(("stays", "turns")[int(n)] for n in of.split(", ")))
+    before = parse_module(entry(*HEAD, chosen, "ROOT r = s32[4] copy(c)", before=functions))
+    after = parse_module(entry(*HEAD, "ROOT r = s32[4] copy(x)"))
+    assert decide(before, after, "exact").verdict == found
+    assert decide(after, before, "exact").verdict == found
+
+
 def test_who_meets_in_the_last_of_two_branches() -> None:
     """Those with larger numbers, too, which changes what the others are told."""
     functions = (
@@ -222,6 +274,7 @@ def test_when_something_is_carried(way: str, more: tuple[str, ...], told: bool) 
     assert any(name.startswith("promised: _xla_send_recv_validation of") for name, _ in found.axioms) is told
 
 
+PAIR = "(s32[], s32[])"
 STATE = "(s32[], s32[4])"
 TURNS = (
     f"ends {{\n  v = {STATE} parameter(0)\n  k = s32[] get-tuple-element(v), index=0\n  n = s32[] constant(3)\n"
@@ -318,7 +371,30 @@ def test_what_is_promised_in_the_turns_of_a_loop_in_another() -> None:
         assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
 
 
-PAIR = "(s32[], s32[])"
+@pytest.mark.parametrize(("second", "told"), [("p", False), ("q", True)])
+def test_what_is_promised_of_a_state_that_begins_otherwise(second: str, told: bool) -> None:
+    """Its turns are as many."""
+    gather = READS.split("gather(x, i), ")[1].split("\n")[0]
+    given = parts_of(PAIR, ["k", "x"])
+    functions = (
+        f"ends {{\n{given} n = s32[] constant(3)\n ROOT o = pred[] compare(k, n), direction=LT\n}}\n"
+        f"turn {{\n{given} one = s32[] constant(1)\n j = s32[] add(k, one)\n d = s32[] add(x, x)\n"
+        " five = s32[1] constant({5})\n y = s32[1] reshape(x)\n b = s32[2] concatenate(y, five), dimensions={0}\n"
+        f" i = s32[2,1] reshape(b)\n a = s32[4] iota(), iota_dimension=0\n g = s32[2] gather(a, i), {gather}\n"
+        f" ROOT r = {PAIR} tuple(j, d)\n}}\n"
+    )
+    lines = ["p = s32[] parameter(0)", "q = s32[] parameter(1)", "z = s32[] constant(0)"]
+    loops = [
+        [f"v{n} = {PAIR} tuple(z, {of})", f"l{n} = {PAIR} while(v{n}), condition=ends, body=turn"]
+        for n, of in enumerate(("p", second))
+    ]
+    last = ("w = s32[] get-tuple-element(l0), index=1", "ROOT r = s32[] copy(w)")
+    before, after = (entry(*lines, *more, *last, before=functions) for more in (loops[0], [*loops[0], *loops[1]]))
+    found = decide(parse_module(before), parse_module(after), "exact")
+    assert found.verdict == Verdict.PROVED
+    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+
+
 SORTED, WORDS = ", indices_are_sorted=true", ', backend_config={"known_induction_variable":{"tuple_index":"1"}}'
 
 

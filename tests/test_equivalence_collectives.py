@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from red_pairs import parts_of
 
 from hloproof.equivalence import decide
 from hloproof.equivalence.graph import Node
@@ -377,3 +378,58 @@ def test_who_meets_in_the_turns_of_a_loop(around: str) -> None:
     assert decide(inside, inside).verdict == Verdict.PROVED
     for before, after in ((inside, outside), (outside, inside)):
         assert decide(before, after).verdict == Verdict.UNKNOWN
+
+
+_DEVICES = (
+    "x = s32[4] parameter(0)",
+    "i = u32[] replica-id()",
+    "z = u32[] constant(0)",
+    "two = u32[] constant(2)",
+    "first = pred[] compare(i, two), direction=LT",
+    "some = pred[] compare(i, two), direction=LE",
+)
+_ALWAYS = "g = s32[4] all-reduce(x), replica_groups={}, to_apply=adds"
+_OF_TWO = "c = s32[4] conditional(first, x, x), true_computation=all, false_computation=own"
+_OF_ONE = _OF_TWO.replace("=all", "=both")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ((_ALWAYS,), (_ALWAYS,), False),
+        ((_OF_TWO,), (_OF_TWO,), False),
+        ((_ALWAYS,), (_ALWAYS, _OF_TWO), True),
+        ((_ALWAYS,), (_OF_TWO,), True),
+        ((_OF_TWO,), (_ALWAYS,), True),
+        ((_OF_TWO,), (_OF_ONE,), True),
+        ((_OF_TWO,), (_OF_TWO.replace("first", "some"),), True),
+    ],
+)
+def test_what_a_sum_over_devices_applies_may_not_end_for_fewer_of_them(
+    before: tuple[str, ...], after: tuple[str, ...], told: bool
+) -> None:
+    """They give it other numbers: whether the loop in it ends for all devices says nothing of some."""
+    state = "(s32[], s32[])"
+    given = parts_of(state, ["k", "a"])
+    functions = (
+        f"ends {{\n{given} n = s32[] constant(0)\n ROOT o = pred[] compare(k, n), direction=NE\n}}\n"
+        f"turn {{\n{given} two = s32[] constant(2)\n j = s32[] subtract(k, two)\n d = s32[] add(a, a)\n"
+        f" ROOT r = {state} tuple(j, d)\n}}\n"
+        f"adds {{\n a = s32[] parameter(0)\n b = s32[] parameter(1)\n v = {state} tuple(b, a)\n"
+        f" w = {state} while(v), condition=ends, body=turn\n ROOT s = s32[] add(a, b)\n}}\n"
+        f"all {{\n x = s32[4] parameter(0)\n ROOT {_ALWAYS}\n}}\nown {{\n ROOT x = s32[4] parameter(0)\n}}\n"
+        "both {\n x = s32[4] parameter(0)\n i = u32[] replica-id()\n z = u32[] constant(0)\n"
+        " e = pred[] compare(i, z), direction=EQ\n"
+        " ROOT c = s32[4] conditional(e, x, x), true_computation=all, false_computation=own\n}\n"
+    )
+    one, other = (
+        parse_module(
+            f"HloModule m, replica_count=4\n{functions}ENTRY e {{\n"
+            + "".join(f" {line}\n" for line in (*_DEVICES, *lines, "ROOT r = s32[4] copy(x)"))
+            + "}\n"
+        )
+        for lines in (before, after)
+    )
+    found = decide(one, other, "exact")
+    assert found.verdict == Verdict.PROVED
+    assert ("assumed: a loop ends" in dict(found.axioms)) is told

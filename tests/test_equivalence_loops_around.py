@@ -581,6 +581,62 @@ def test_in_a_branch_with_words_that_nobody_knows(chooses: str, branches: str, t
 
 
 @pytest.mark.parametrize(
+    ("branches", "told"),
+    [
+        ("true_computation=runs, false_computation=given", False),
+        ("false_computation=given, true_computation=runs", False),
+        ("false_computation=runs, true_computation=given", True),
+        ("true_computation=given, false_computation=runs", True),
+    ],
+)
+def test_in_a_branch_of_what_is_called_with_words_that_nobody_knows(branches: str, told: bool) -> None:
+    """Whatever their order in the text."""
+
+    def text(branches: str) -> str:
+        kind = f"({STATE}, pred[])"
+        inner = (
+            f"inner {{\n t = {kind} parameter(0)\n v = {STATE} get-tuple-element(t), index=0\n"
+            f" p = pred[] get-tuple-element(t), index=1\n ROOT c = {STATE} conditional(p, v, v), {branches}\n}}\n"
+        )
+        call = f'c = {STATE} call(t), to_apply=inner, frontend_attributes={{odd="x"}}'
+        module = chosen(f"t = {kind} tuple(v, p)", call, "ROOT r = s32[] copy(i)")
+        return module.replace("ENTRY", f"{inner}ENTRY", 1)
+
+    assert is_said(text("true_computation=runs, false_computation=given"), text(branches)) is told
+
+
+def test_what_the_text_says_of_so_many_turns_with_words_that_nobody_knows() -> None:
+    """Nobody counts them, so that it stays a promise."""
+    head = ["m = s32[] parameter(0)", "a = s32[] parameter(1)"]
+    words = ', frontend_attributes={odd="x"}'
+    plain, said = (
+        parse_module(entry(*head, run("w", "m", "a", words + more), "ROOT r = s32[] copy(w)", before=falls()))
+        for more in ("", ', backend_config={"known_trip_count":{"n":"4"}}')
+    )
+    for before, told in ((plain, True), (said, False)):
+        found = decide(before, said, "exact")
+        assert found.verdict == Verdict.PROVED
+        assert ("promised: known_trip_count of while" in dict(found.axioms)) is told
+
+
+def test_what_the_text_says_of_turns_of_which_the_first_is_not_known() -> None:
+    """A turn sets the counter to nothing: there is one, or none."""
+    given = parts_of(STATE, ["k", "a"])
+    functions = (
+        f"ends {{\n{given} n = s32[] constant(0)\n ROOT o = pred[] {HERE}\n}}\n"
+        f"turn {{\n{given} j = s32[] constant(0)\n d = s32[] add(a, a)\n ROOT r = {STATE} tuple(j, d)\n}}\n"
+    )
+    head = ["m = s32[] parameter(0)", "a = s32[] parameter(1)"]
+    plain, said = (
+        parse_module(entry(*head, run("w", "m", "a", more), "ROOT r = s32[] copy(w)", before=functions))
+        for more in ("", ', backend_config={"known_trip_count":{"n":"1"}}')
+    )
+    found = decide(plain, said, "exact")
+    assert found.verdict == Verdict.PROVED
+    assert "promised: known_trip_count of while" in dict(found.axioms)
+
+
+@pytest.mark.parametrize(
     "name", ["known_init_step", "known_induction_variable", "dynamic_variable_tuple_indices", "known_init_step alone"]
 )
 @pytest.mark.parametrize(("begins", "step", "told"), [("z", "one", False), ("o", "one", True), ("z", "two", True)])

@@ -322,6 +322,28 @@ def test_what_is_said_of_what_comes_to_nothing(where: str, second: str, of: str,
     assert (f"promised: _xla_send_recv_validation of {where}" in dict(found.axioms)) is told
 
 
+SAID = ', frontend_attributes={_xla_send_recv_validation="{{0,6}}"}'
+
+
+@pytest.mark.parametrize(("first", "second"), [("p", "p"), ("p", "q"), ("q", "q")])
+def test_what_an_end_says_is_said_of_what_is_permuted(first: str, second: str) -> None:
+    def text(said: bool) -> str:
+        pairs = "channel_id=1, source_target_pairs={{0,1}}"
+        more = (SAID, SAID if said else "")
+        lines = [
+            f"s{n} = (f32[2], f32[2]) collective-permute-start({of}), {pairs}\n"
+            f"  d{n} = f32[2] collective-permute-done(s{n}){more[n]}"
+            for n, of in enumerate((first, second))
+        ]
+        head = ("p = f32[2] parameter(0)", "q = f32[2] parameter(1)")
+        return entry(*head, *lines, "ROOT r = f32[2] add(d0, d1)").replace("m\n", "m, replica_count=2\n", 1)
+
+    found = decide(parse_module(text(False)), parse_module(text(True)), "exact")
+    assert found.verdict == "proved"
+    told = "promised: _xla_send_recv_validation of collective-permute-done"
+    assert (told in dict(found.axioms)) is (first != second)
+
+
 FLIES = "((f32[2]), f32[2])"
 NOTHING_COMES_OF = "".join(
     f"w{n} {{\n  x = f32[2] parameter(0)\n  y = f32[2] collective-permute(x), source_target_pairs={{{{{pair}}}}}\n"
@@ -329,7 +351,6 @@ NOTHING_COMES_OF = "".join(
     f"s{n} {{\n  x = f32[2] parameter(0)\n  ROOT s = {FLIES} async-start(x), calls=w{n}\n}}\n"
     for n, pair in enumerate(("0,1", "1,0"))
 )
-SAID = ', frontend_attributes={_xla_send_recv_validation="{{0,6}}"}'
 
 
 def promised_by_its_end(before: list[str], after: list[str], functions: str = "") -> bool:
@@ -338,22 +359,30 @@ def promised_by_its_end(before: list[str], after: list[str], functions: str = ""
     texts = []
     for n in (0, 1):
         ends = [f"d{k} = f32[2] async-done(c{k}){SAID if k == n else ''}" for k in (0, 1)]
-        lines = ["p = f32[2] parameter(0)", "q = pred[] parameter(1)", *before, *after, *ends]
+        lines = ["p = f32[2] parameter(0)", "q = pred[] parameter(1)", "n = pred[] not(q)", *before, *after, *ends]
         text = entry(*lines, "ROOT r = f32[2] add(d0, d1)", before=NOTHING_COMES_OF + functions)
         texts.append(parse_module(text.replace("m\n", "m, replica_count=2\n", 1)))
-    found = decide(*texts, "exact")
+    found = decide(texts[0], texts[1], "exact")
     assert found.verdict == "proved"
     return "promised: _xla_send_recv_validation of async-done" in dict(found.axioms)
 
 
 @pytest.mark.parametrize(
     ("first", "second", "told"),
-    [("01", "01", False), ("01", "10", True), ("00", "01", True), ("10", "11", True), ("00", "00", False)],
+    [
+        ("q01", "q01", False),
+        ("q01", "q10", True),
+        ("q00", "q01", True),
+        ("q10", "q11", True),
+        ("q00", "q00", False),
+        ("q01", "n01", True),
+        ("q00", "n00", False),
+    ],
 )
 def test_what_is_said_of_one_of_two_that_may_fly(first: str, second: str, told: bool) -> None:
     def chosen(name: str, starts: str) -> list[str]:
-        branches = "true_computation=s{}, false_computation=s{}".format(*starts)
-        return [f"{name} = {FLIES} conditional(q, p, p), {branches}"]
+        branches = f"true_computation=s{starts[1]}, false_computation=s{starts[2]}"
+        return [f"{name} = {FLIES} conditional({starts[0]}, p, p), {branches}"]
 
     assert promised_by_its_end(chosen("c0", first), chosen("c1", second)) is told
 
@@ -375,7 +404,7 @@ def test_what_is_said_of_what_flies_round(first: str, second: str, told: bool) -
     more = f"more {{\n  t = {state} parameter(0)\n  ROOT k = pred[] get-tuple-element(t), index=0\n}}\n"
 
     def looped(name: str, starts: str) -> list[str]:
-        at, turn = starts
+        at, turn = starts[0], starts[1]
         return [
             f"s{name} = {FLIES} async-start(p), calls=w{at}",
             f"t{name} = {state} tuple(q, p, s{name})",
@@ -401,8 +430,8 @@ def test_what_is_said_of_what_chooses_is_said_of_its_branches(second: str, told:
         f"  c = f32[2] conditional(q, x, x), {branches}\n  ROOT r = f32[2] constant({{1, 2}})\n}}\n"
         for n, branches in enumerate(("true_computation=w0, false_computation=w1", second))
     )
-    flying = [[f"c{n} = {FLIES} async-start(p), calls=h{n}"] for n in (0, 1)]
-    assert promised_by_its_end(*flying, chooses) is told
+    one, other = ([f"c{n} = {FLIES} async-start(p), calls=h{n}"] for n in (0, 1))
+    assert promised_by_its_end(one, other, chooses) is told
 
 
 def ended(*said: str) -> str:
@@ -573,6 +602,15 @@ def test_who_takes_part_in_an_exchange_is_said_by_what_chooses_its_branch(device
     proved(exchanged("first", devices), exchanged("first", devices), "exact")
     unproved(exchanged("first", devices), exchanged("every", devices), "rounding")
     unproved(exchanged("every", devices), exchanged("first", devices), "rounding")
+    begins = [
+        exchanged(chooses, devices)
+        .replace("ROOT g = f32[] all-reduce(q)", "s = f32[] all-reduce-start(q)")
+        .replace("to_apply=add\n", "to_apply=add\n ROOT g = f32[] all-reduce-done(s)\n")
+        for chooses in ("first", "every")
+    ]
+    proved(begins[0], begins[0], "exact")
+    unproved(begins[0], begins[1], "rounding")
+    unproved(begins[1], begins[0], "rounding")
 
 
 def printing(turns: int) -> str:
@@ -618,7 +656,10 @@ def test_what_a_function_promises_is_not_promised_where_another_is_applied() -> 
     before, after = parse_module(applied("sorted", "plain")), parse_module(applied("plain", "sorted"))
     found = decide(before, after)
     assert [*found.axioms] == [("promised: indices_are_sorted of gather", "exact")]
-    assert decide(after, parse_module(applied("plain", "plain"))).axioms == ()
+    plain = parse_module(applied("plain", "plain"))
+    assert decide(after, plain).axioms == ()
+    for promising in (before, after):
+        assert [*decide(plain, promising).axioms] == [("promised: indices_are_sorted of gather", "exact")]
 
 
 def received(kind: str) -> str:

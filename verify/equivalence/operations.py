@@ -143,10 +143,16 @@ class OperationReader(ABC):
             self.promises.add((CARRIED, opcode, key, path, tuple(operands), when))
         applied = called_in_order(i)
         bodies = tuple(node for name in applied for node in self.function(name))
+        # Which devices take part in an exchange depends on where it stands. What chooses the branch may be a loop's
+        # state, so that it stands where turns are taken: not in the key.
+        met = path if opcode in COLLECTIVES else ()
+        chosen = tuple(p.selector for p in met if isinstance(p, Branch))
+        met = tuple(p[1:] if isinstance(p, Branch) else p for p in met)
         # To what a custom call applies a function nobody knows.
         use = (opcode, key, self.side if opcode == "custom-call" else None)
         for n, name in enumerate(applied):
-            self.endings += [in_function(e, self.graph, operands, (n, *use), bodies) for e in self.endings_in[name]]
+            below = (*bodies, *chosen)
+            self.endings += [in_function(e, self.graph, operands, (n, *use), below) for e in self.endings_in[name]]
         self.inside = None
         constants = self.folds.folded(self.module, i, tuple(operands)) if computation is not None else None
         if constants is not None:
@@ -172,11 +178,8 @@ class OperationReader(ABC):
         effect = opcode in EFFECTS or i.attributes.flag("custom_call_has_side_effect")
         if effect:
             key = (key, path)
-        elif path and opcode in COLLECTIVES:
-            # Which devices take part in an exchange depends on where it stands. What chooses the branch may be a loop's
-            # state, so that it stands where turns are taken: not in the key.
-            key = (key, tuple(p[1:] if isinstance(p, Branch) else p for p in path))
-            bodies = (*bodies, *(p.selector for p in path if isinstance(p, Branch)))
+        elif met:
+            key, bodies = (key, met), (*bodies, *chosen)
         if effect:
             # Two occurrences are two events, told apart by their order: also where what they are given is written
             # in two ways and can be shown to be equal.
