@@ -796,6 +796,7 @@ def test_what_a_scatter_writes_is_not_said_beside_a_sort() -> None:
         (["%h = f32[8]{0} imag(%p)", "%d = f32[8]{0} negate(%h)"], "c64[8]{0}", _LINE, "unknown"),
         (["%h = f32[8]{0} real(%p)", "%d = f32[8]{0} negate(%h)"], "c64[8]{0}", _LINE, "unknown"),
         (["%d = f32[8]{0} fusion(%p), kind=kLoop, calls=%halves"], "c64[8]{0}", _LINE, "unknown"),
+        (["%d = f32[8]{0} fusion(%p), kind=kLoop, calls=%deeper"], "c64[8]{0}", _LINE, "unknown"),
         (["%m = c64[8]{0} negate(%p)", "%d = f32[8]{0} imag(%m)"], "c64[8]{0}", _LINE, "refuted"),
         (["%d = f32[8]{0} map(%p), dimensions={0}, to_apply=%half"], "c64[8]{0}", _LINE, "unknown"),
         (
@@ -813,13 +814,30 @@ def test_what_a_scatter_writes_is_not_said_beside_a_sort() -> None:
 def test_a_half_of_an_element_is_read(lines: list[str], given: str, made: str, found: str) -> None:
     """Where it is taken of the element as it is given, and the other half is read for nothing."""
     module = _module(lines, [("d", made)], (given, given), "%x, %w, %j")
-    if "%halves" in module:
+    if "%halves" in module or "%deeper" in module:
         inside = "  %u = c64[8]{0} parameter(0)\n  %v = f32[8]{0} imag(%u)\n  ROOT %m = f32[8]{0} negate(%v)\n"
         module = module.replace("%fused {", f"%halves {{\n{inside}}}\n\n%fused {{")
+    if "%deeper" in module:
+        call = "  %t = c64[8]{0} parameter(0)\n  ROOT %l = f32[8]{0} fusion(%t), kind=kLoop, calls=%halves\n"
+        module = module.replace("%fused {", f"%deeper {{\n{call}}}\n\n%fused {{")
     if "to_apply=%half" in module:
         half = "%half {\n  %hx = c64[] parameter(0)\n  ROOT %hy = f32[] real(%hx)\n}\n\n"
         module = module.replace("%fused {", f"{half}%fused {{")
     assert _verdicts(module, False)[1] == found
+
+
+@pytest.mark.parametrize("read", ["%p", "%q"])
+def test_when_a_smaller_reduction_writes_beside_what_is_read_is_not_known(read: str) -> None:
+    wide = "f32[2,8]{1,0}"
+    lines = [
+        f"%d = {_LINE} reduce(%q, %z), dimensions={{0}}, to_apply=%sum",
+        f"%s = f32[1,1]{{1,0}} slice({read}), slice={{[0:1],[5:6]}}",
+        "%i = f32[] reshape(%s)",
+        f"%e = {wide} broadcast(%i), dimensions={{}}",
+        f"%o = {wide} negate(%e)",
+    ]
+    module = _module(lines, [("d", _LINE), ("o", wide)], (wide, wide), "%x, %w, %j")
+    assert _planned(module, "y{0}") == ["unknown" if read == "%p" else "proved"]
 
 
 def test_what_a_smaller_reduction_begins_with_is_read_in_every_step() -> None:

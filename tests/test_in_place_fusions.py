@@ -618,6 +618,22 @@ def test_what_a_call_runs_may_be_run_by_a_custom_call_as_well(second: str, found
     assert _of_f(text.format(made="negate(q)", **of)) == {"proved"}
 
 
+@pytest.mark.parametrize("scheduled", [", is_scheduled=true", ""])
+def test_two_results_may_lie_over_one_array_where_nobody_follows_what_is_given(scheduled: str) -> None:
+    text = (
+        f"HloModule m{scheduled}\ninner {{\n p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n n = f32[8] negate(p)\n"
+        " s = f32[8] sine(q)\n ROOT t = (f32[8], f32[8]) tuple(n, s)\n}\n"
+        "outer {\n p0 = f32[8] parameter(0)\n p1 = f32[8] parameter(1)\n ROOT f = (f32[8], f32[8]) fusion(p0, p1), "
+        "kind=kLoop, calls=inner, output_to_operand_aliasing={{0}: (0, {}), {1}: (1, {})}\n}\n"
+        "ENTRY e {\n x = f32[8] parameter(0)\n y = f32[8] negate(x)\n z = f32[8] sine(x)\n"
+        " ROOT r = (f32[8], f32[8]) RUNS\n}\n"
+    )
+    opaque = 'custom-call(y, z), custom_call_target="w", called_computations={outer}'
+    assert _of_f(text.replace("RUNS", opaque)) == {"unknown"}
+    assert _of_f(text.replace("RUNS", "call(y, z), to_apply=outer")) == {"proved"}
+    assert _of_f(text.replace("RUNS", opaque).replace(", {1}: (1, {})", "")) == {"proved"}
+
+
 _HANDED_OVER: Final = """HloModule m
 fused {
  p = f32[8] parameter(0)
@@ -670,6 +686,7 @@ more {
     [
         ("w = f32[8] call(y, z), to_apply=pair\n ROOT r = f32[8] call(z, x), to_apply=pair", "proved"),
         ("w = f32[8] call(y, z), to_apply=pair\n ROOT r = f32[8] call(z, z), to_apply=pair", "unknown"),
+        ("w = f32[8] call(z, z), to_apply=pair\n ROOT r = f32[8] call(y, z), to_apply=pair", "unknown"),
         (f"k = {_PICKED}\n ROOT r = f32[8] call(k, z), to_apply=pair", "unknown"),
         (f"k = {_PICKED}\n ROOT r = f32[8] call(z, k), to_apply=pair", "unknown"),
         (f"k = {_PICKED}\n ROOT r = f32[8] call(k, x), to_apply=pair", "proved"),

@@ -78,7 +78,8 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                 found = fusion.judge(written, numbers)
                 more = _perhaps_in_one_buffer(context, computation, i, written) if found.problem is None else ()
                 if found.found.verdict is Verdict.PROVED and not set(more) <= set(numbers):
-                    found = fusion.judge_as_one_array(written, (*numbers, *more), found)
+                    both = {w.number for w in alone if w is not written} & {*more} - {*numbers}
+                    found = fusion.judge_as_one_array(written, (*numbers, *more), found, written_too=bool(both))
                 if found.problem is not None and not written.sure and context.shares:
                     found = judged(
                         CLAIM,
@@ -317,10 +318,13 @@ class _Fusion:
             return self._unknown(SIZES)
         return judged(CLAIM, self._place, engines=tuple(sorted(engines)))
 
-    def judge_as_one_array(self, written: Written, numbers: tuple[int, ...], apart: Judgement) -> Judgement:
-        """The same where these operands may be one array, and nobody knows which are; `apart` where they are not."""
+    def judge_as_one_array(
+        self, written: Written, numbers: tuple[int, ...], apart: Judgement, *, written_too: bool
+    ) -> Judgement:
+        """The same where these operands may be one array, and nobody knows which are; `apart` where they are not.
+        `written_too`: other results are written over some of them."""
         found = self.judge(written, numbers)
-        if found.found.verdict is Verdict.PROVED:
+        if found.found.verdict is Verdict.PROVED and not written_too:
             return apart
         name, inside = self._given.call.operands[written.number], self._given.computation.name
         return self._unknown(f"whether {name} and another operand are one array in {inside} is not known")
