@@ -694,6 +694,8 @@ more {
         ("i = (f32[8], f32[8]) tuple(y, y)\n ROOT r = f32[8] call(y, z), to_apply=pair", "proved"),
         ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; n, l1", "proved"),
         ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; l1, n", "proved"),
+        ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; l0, l1", "proved"),
+        ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; l1, l0", "proved"),
         ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; m, l1", "unknown"),
         ("ROOT r = (f32[8], f32[8]) while(a), condition=more, body=turn; l1, l1", "unknown"),
         *(
