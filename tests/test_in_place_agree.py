@@ -826,6 +826,16 @@ def test_a_half_of_an_element_is_read(lines: list[str], given: str, made: str, f
     assert _verdicts(module, False)[1] == found
 
 
+@pytest.mark.parametrize(("sizes", "found"), [((4, 8), "unknown"), ((8, 4), "unknown"), ((8, 8), "proved")])
+def test_steps_of_results_of_other_sizes_are_other_steps(sizes: tuple[int, int], found: str) -> None:
+    lines, results = [], []
+    for n, size in enumerate(sizes):
+        results.append((f"d{n}", f"f32[{size}]{{0}}"))
+        lines.append(f"%s{n} = f32[{size}]{{0}} slice(%p), slice={{[0:{size}]}}")
+        lines.append(f"%d{n} = f32[{size}]{{0}} negate(%s{n})")
+    assert _planned(_module(lines, results, (_LINE, _LINE), "%x, %w, %j"), "y{0}") == [found]
+
+
 @pytest.mark.parametrize("read", ["%p", "%q"])
 def test_when_a_smaller_reduction_writes_beside_what_is_read_is_not_known(read: str) -> None:
     wide = "f32[2,8]{1,0}"
