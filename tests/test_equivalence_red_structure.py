@@ -415,6 +415,14 @@ def test_what_is_said_of_what_flies_round(first: str, second: str, told: bool) -
     assert promised_by_its_end(looped("c0", first), looped("c1", second), turns + more) is told
 
 
+@pytest.mark.parametrize(("first", "second", "told"), [("0", "0", False), ("0", "1", True), ("1", "0", True)])
+def test_what_is_said_of_what_was_updated_in_flight(first: str, second: str, told: bool) -> None:
+    def updated(name: str, start: str) -> list[str]:
+        return [f"s{name} = {FLIES} async-start(p), calls=w{start}", f"{name} = {FLIES} async-update(s{name})"]
+
+    assert promised_by_its_end(updated("c0", first), updated("c1", second)) is told
+
+
 @pytest.mark.parametrize(
     ("second", "told"),
     [
@@ -611,6 +619,33 @@ def test_who_takes_part_in_an_exchange_is_said_by_what_chooses_its_branch(device
     proved(begins[0], begins[0], "exact")
     unproved(begins[0], begins[1], "rounding")
     unproved(begins[1], begins[0], "rounding")
+
+
+def exchanged_inside(outer: str, inner: str) -> str:
+    """The same in a branch of a branch."""
+    pair = "(f32[], pred[])"
+    functions = (
+        f"both {{ t = {pair} parameter(0)\n q = f32[] get-tuple-element(t), index=0\n"
+        " b = pred[] get-tuple-element(t), index=1\n"
+        " ROOT c = f32[] conditional(b, q, q), true_computation=all, false_computation=own\n}\n"
+        f"none {{ t = {pair} parameter(0)\n ROOT q = f32[] get-tuple-element(t), index=0\n}}\n"
+    )
+    text = exchanged(outer).replace(f"({outer}, p, p)", f"({outer}, t, t)").replace("ENTRY", f"{functions}ENTRY")
+    text = text.replace(
+        "true_computation=all, false_computation=own\n ROOT r", "true_computation=both, false_computation=none\n ROOT r"
+    )
+    return text.replace(
+        " c = f32[] conditional(" + outer,
+        f" w = pred[] parameter(1)\n t = {pair} tuple(p, {inner})\n c = f32[] conditional({outer}",
+    )
+
+
+@pytest.mark.parametrize("outer", ["first", "every", "w"])
+@pytest.mark.parametrize("inner", ["first", "every", "w"])
+def test_who_takes_part_in_an_exchange_is_said_by_all_that_chooses(outer: str, inner: str) -> None:
+    for others in (("first", "w"), ("w", "first"), ("every", "w"), ("w", "every")):
+        one, other = exchanged_inside(outer, inner), exchanged_inside(*others)
+        (proved if (outer, inner) == others else unproved)(one, other, "exact")
 
 
 def printing(turns: int) -> str:
