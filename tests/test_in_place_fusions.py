@@ -634,6 +634,71 @@ def test_two_results_may_lie_over_one_array_where_nobody_follows_what_is_given(s
     assert _of_f(text.replace("RUNS", opaque).replace(", {1}: (1, {})", "")) == {"proved"}
 
 
+_OUT_OF_SIGHT: Final = """HloModule m{scheduled}
+inner {{
+ p = f32[8] parameter(0)
+ q = f32[8] parameter(1)
+ ROOT n = f32[8] {made}
+}}
+work {{
+ u = f32[8] parameter(0)
+ v = f32[8] parameter(1)
+ ROOT f = f32[8] fusion(u, v), kind=kLoop, calls=inner, output_to_operand_aliasing={{{{}}: (0, {{}})}}
+}}
+own {{
+ ROOT o = f32[8] parameter(0)
+}}
+second {{
+ l = (f32[8], f32[8]) parameter(0)
+ l1 = f32[8] get-tuple-element(l), index=1
+ ROOT t = (f32[8], f32[8]) tuple(l1, l1)
+}}
+never {{
+ l = (f32[8], f32[8]) parameter(0)
+ ROOT o = pred[] constant(false)
+}}
+run {{
+ p0 = f32[8] parameter(0)
+ t = pred[] constant(true)
+ m = f32[8] negate(p0)
+ h = f32[8] sine(p0)
+ {given}
+ ROOT c = f32[8] call(k, {second}), to_apply=work
+}}
+ENTRY e {{
+ x = f32[8] parameter(0)
+ y = f32[8] negate(x)
+ z = f32[8] sine(x)
+ a = f32[8] call(y, z), to_apply=work
+ ROOT r = f32[8] {runs}
+}}
+"""
+
+
+@pytest.mark.parametrize("scheduled", [", is_scheduled=true", ""])
+@pytest.mark.parametrize(
+    "given",
+    [
+        "k = f32[8] bitcast(m)",
+        "k = f32[8] call(m), to_apply=own",
+        "k = f32[8] conditional(t, m, h), true_computation=own, false_computation=own",
+        "s = ((f32[8]), f32[8]) async-start(m), calls=own\n k = f32[8] async-done(s)",
+        "g = (f32[8], f32[8]) tuple(m, m)\n w = (f32[8], f32[8]) while(g), condition=never, body=second\n"
+        " k = f32[8] get-tuple-element(w), index=0",
+        "k = f32[8] negate(h)",
+    ],
+)
+@pytest.mark.parametrize(
+    "runs", ['custom-call(a), custom_call_target="w", called_computations={run}', "fusion(a), kind=kLoop, calls=run"]
+)
+def test_what_is_handed_over_out_of_sight_may_be_one_array(given: str, runs: str, scheduled: str) -> None:
+    """Where nobody follows buffers what comes back may be what was given."""
+    for made, second in (("reverse(q), dimensions={0}", "m"), ("reverse(q), dimensions={0}", "p0"), ("negate(q)", "m")):
+        text = _OUT_OF_SIGHT.format(scheduled=scheduled, made=made, given=given, second=second, runs=runs)
+        apart = made == "negate(q)" or given.endswith("negate(h)") or (second == "p0" and "bitcast" in given)
+        assert _of_f(text) == {"proved" if apart else "unknown"}
+
+
 _HANDED_OVER: Final = """HloModule m
 fused {
  p = f32[8] parameter(0)

@@ -197,9 +197,12 @@ class _Roots:
         self.buffers, self.module = buffers, buffers.module
         self._found: dict[tuple[str, ShapeIndex], HloPosition | None] = {}
         self._choices: dict[HloPosition, tuple[HloPosition, ...]] = {}
+        self._in_sight: set[str] = set()
+        """What runs instruction by instruction, and no fusion or custom call runs alone."""
 
     def add(self, name: str) -> None:
         """Notes the parts of a computation's root; its callees have been added."""
+        self._in_sight.add(name)
         computation = self.module.by_name[name]
         # In the order of the text, so that those before are known: of a choice among choices, and so on.
         for i in computation.instructions:
@@ -249,10 +252,12 @@ class _Roots:
 
     def ways(self, place: HloPosition, through: bool) -> frozenset[HloPosition]:
         """The places of the same computation one of which holds the value at this one; empty where nobody knows. Not
-        `through`: what is given by others, nobody knows from where, counts as made there."""
+        `through`: what is given by others, nobody knows from where, counts as made there, but for what runs out of
+        sight."""
         stands = self.stands(place)
         if stands is None:
             return frozenset()
+        through = through or place.computation not in self._in_sight
         found = frozenset(self.choices(stands)) or frozenset({stands})
         return frozenset() if through and any(map(self._runs_others, found)) else found
 
