@@ -610,6 +610,8 @@ def test_who_takes_part_in_an_exchange_is_said_by_what_chooses_its_branch(device
     proved(exchanged("first", devices), exchanged("first", devices), "exact")
     unproved(exchanged("first", devices), exchanged("every", devices), "rounding")
     unproved(exchanged("every", devices), exchanged("first", devices), "rounding")
+    other = exchanged("first", devices).replace("ROOT r = f32[] add(a, b)", "ROOT r = f32[] multiply(a, b)")
+    unproved(exchanged("first", devices), other, "rounding")
     begins = [
         exchanged(chooses, devices)
         .replace("ROOT g = f32[] all-reduce(q)", "s = f32[] all-reduce-start(q)")
