@@ -303,6 +303,26 @@ def test_what_is_promised_in_the_turns_of_a_loop(more: tuple[str, ...], told: bo
     assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
 
 
+@pytest.mark.parametrize("inside", ["reads", "runs"])
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [(("stays", "starts", "stays"), False), (("stays", "starts"), True), (("starts", "stays", "stays"), True)],
+)
+def test_what_is_promised_in_what_flies_in_a_branch(inside: str, more: tuple[str, ...], told: bool) -> None:
+    """Alone, and in a loop."""
+    starts = (
+        f"starts {{\n  y = s32[4] parameter(0)\n  a = ((s32[4]), s32[4]) async-start(y), calls={inside}\n"
+        "  ROOT b = s32[4] async-done(a)\n}\n"
+    )
+    functions = TURNS + READS + STAYS + starts
+    once = entry(*HEAD, by_number("c", "stays", "starts", "stays"), "ROOT r = s32[4] copy(c)", before=functions)
+    lines = (by_number("c", "stays", "starts", "stays"), by_number("d", *more), "z = s32[4] subtract(d, d)")
+    twice = entry(*HEAD, *lines, "ROOT r = s32[4] add(c, z)", before=functions)
+    found = decide(parse_module(once), parse_module(twice), "exact")
+    assert found.verdict == Verdict.PROVED
+    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+
+
 def test_what_is_promised_in_what_decides_on_one_more_turn() -> None:
     """That is met once more than the turns."""
     read = "".join(line + "\n" for line in TURNS.split("\n") if " i = " in line or " g = " in line)

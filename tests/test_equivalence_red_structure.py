@@ -292,6 +292,46 @@ def test_what_is_said_of_a_fusion_is_said_of_what_it_computes(first: str, second
     assert any(name.startswith("promised: fusion_backend_config") for name, _ in found.axioms) is told
 
 
+def copying(*lines: str) -> str:
+    """A copy from a place that moves in each turn, as the text says, in a branch and by itself."""
+    config = (
+        '"dynamic_memcpy_config":{"depends_on_loop":true,"src_offset_bytes":["0","4"],"dst_offset_bytes":["0","0"]}'
+    )
+    config = f'backend_config={{"fusion_backend_config":{{"kind":"__dynamic_memcpy",{config}}}}}'
+    functions = (
+        "part {\n x = s32[8] parameter(0)\n i = s32[] parameter(1)\n"
+        " ROOT r = s32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}\n}\n"
+        "copies {\n t = (s32[8], s32[]) parameter(0)\n x = s32[8] get-tuple-element(t), index=0\n"
+        " i = s32[] get-tuple-element(t), index=1\n"
+        f" ROOT r = s32[2] fusion(x, i), kind=kLoop, calls=part, {config}\n}}\n"
+        "none {\n t = (s32[8], s32[]) parameter(0)\n ROOT r = s32[2] constant({1, 2})\n}\n"
+    )
+    head = ("x = s32[8] parameter(0)", "i = s32[] parameter(1)", "q = pred[] parameter(2)")
+    last = ("t = (s32[8], s32[]) tuple(x, i)", *lines, "ROOT r = s32[8] copy(x)")
+    return entry(*head, *last, before=functions)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("copies, none", "copies, none", False),
+        ("copies, none", "none, copies", True),
+        ("copies, none", "", True),
+        ("", "copies, none", True),
+        ("", "", False),
+    ],
+)
+def test_what_is_said_of_a_copy_in_a_branch(before: str, after: str, told: bool) -> None:
+    texts = []
+    for branches in (before, after):
+        named = "true_computation={}, false_computation={}".format(*branches.split(", ")) if branches else ""
+        run = f"conditional(q, t, t), {named}" if branches else "call(t), to_apply=copies"
+        texts.append(parse_module(copying(f"c = s32[2] {run}")))
+    found = decide(texts[0], texts[1], "exact")
+    assert found.verdict == "proved"
+    assert any(name.startswith("promised: fusion_backend_config") for name, _ in found.axioms) is told
+
+
 @pytest.mark.parametrize("where", ["async-start", "async-done"])
 @pytest.mark.parametrize(
     ("second", "of", "told"), [("0,1", "p", False), ("1,0", "p", True), ("0,1", "q", True), ("1,0", "q", True)]
@@ -385,6 +425,21 @@ def test_what_is_said_of_one_of_two_that_may_fly(first: str, second: str, told: 
         return [f"{name} = {FLIES} conditional({starts[0]}, p, p), {branches}"]
 
     assert promised_by_its_end(chosen("c0", first), chosen("c1", second)) is told
+
+
+@pytest.mark.parametrize("first", ["000", "001", "010", "011", "100"])
+@pytest.mark.parametrize("second", ["000", "001", "010", "011", "100"])
+def test_what_is_said_of_one_of_three_that_may_fly(first: str, second: str) -> None:
+    """Each branch counts, and which one it is."""
+
+    def chosen(name: str, starts: str) -> list[str]:
+        branches = ", ".join(f"s{n}" for n in starts)
+        return [
+            f"n{name} = s32[] convert(q)",
+            f"{name} = {FLIES} conditional(n{name}, p, p, p), branch_computations={{{branches}}}",
+        ]
+
+    assert promised_by_its_end(chosen("c0", first), chosen("c1", second)) is (first != second)
 
 
 @pytest.mark.parametrize(
