@@ -805,6 +805,12 @@ def test_what_a_scatter_writes_is_not_said_beside_a_sort() -> None:
             _LINE,
             "refuted",
         ),
+        (
+            ["%m = c64[8]{0} negate(%q)", "%d = f32[8]{0} map(%m, %p), dimensions={0}, to_apply=%half_of_second"],
+            "c64[8]{0}",
+            _LINE,
+            "unknown",
+        ),
         # The lower half of an integer.
         (["%h = u16[8]{0} convert(%p)", "%d = u16[8]{0} negate(%h)"], "u32[8]{0}", "u16[8]{0}", "unknown"),
         (["%h = f16[8]{0} convert(%p)", "%d = f16[8]{0} negate(%h)"], _LINE, "f16[8]{0}", "refuted"),
@@ -822,7 +828,9 @@ def test_a_half_of_an_element_is_read(lines: list[str], given: str, made: str, f
         module = module.replace("%fused {", f"%deeper {{\n{call}}}\n\n%fused {{")
     if "to_apply=%half" in module:
         half = "%half {\n  %hx = c64[] parameter(0)\n  ROOT %hy = f32[] real(%hx)\n}\n\n"
-        module = module.replace("%fused {", f"{half}%fused {{")
+        second = "%half_of_second {\n  %hv = c64[] parameter(0)\n  %hw = c64[] parameter(1)\n"
+        second += "  ROOT %hz = f32[] real(%hw)\n}\n\n"
+        module = module.replace("%fused {", f"{half}{second}%fused {{")
     assert _verdicts(module, False)[1] == found
 
 
