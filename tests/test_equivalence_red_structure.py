@@ -470,6 +470,25 @@ def test_what_is_said_of_what_flies_round(first: str, second: str, told: bool) -
     assert promised_by_its_end(looped("c0", first), looped("c1", second), turns + more) is told
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [("00", "00", False), ("00", "01", True), ("01", "00", True), ("01", "01", False), ("01", "10", True)],
+)
+def test_what_is_said_of_one_of_two_that_fly_together(first: str, second: str, told: bool) -> None:
+    """Out of one branch and the other: each part may be something else."""
+    both = f"({FLIES}, {FLIES})"
+    functions = "".join(
+        f"f{n} {{\n  x = f32[2] parameter(0)\n  a = {FLIES} async-start(x), calls=w{first[n]}\n"
+        f"  b = {FLIES} async-start(x), calls=w{second[n]}\n  ROOT t = {both} tuple(a, b)\n}}\n"
+        for n in (0, 1)
+    )
+    one = [
+        f"t = {both} conditional(q, p, p), true_computation=f0, false_computation=f1",
+        f"c0 = {FLIES} get-tuple-element(t), index=0",
+    ]
+    assert promised_by_its_end(one, [f"c1 = {FLIES} get-tuple-element(t), index=1"], functions) is told
+
+
 @pytest.mark.parametrize(("first", "second", "told"), [("0", "0", False), ("0", "1", True), ("1", "0", True)])
 def test_what_is_said_of_what_was_updated_in_flight(first: str, second: str, told: bool) -> None:
     def updated(name: str, start: str) -> list[str]:
@@ -676,6 +695,82 @@ def test_who_takes_part_in_an_exchange_is_said_by_what_chooses_its_branch(device
     proved(begins[0], begins[0], "exact")
     unproved(begins[0], begins[1], "rounding")
     unproved(begins[1], begins[0], "rounding")
+
+
+EXCHANGES = (
+    "all-reduce(q), replica_groups={}, to_apply=add",
+    "all-gather(s), replica_groups={{0,1}}, dimensions={0}",
+    "all-to-all(q), replica_groups={{0,1}}, dimensions={0}",
+    "collective-permute(q), source_target_pairs={{0,1},{1,0}}",
+    "collective-broadcast(q), replica_groups={{0,1}}",
+    "map(q), dimensions={0}, to_apply=folds",
+    "map(q), dimensions={0}, to_apply=permutes",
+    'custom-call(q), custom_call_target="some", called_computations={folds}',
+)
+
+
+def exchanged_by(way: str, chooses: str) -> str:
+    return (
+        "HloModule m, replica_count=2\n"
+        "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b)\n}\n"
+        "folds { x = f32[] parameter(0)\n ROOT y = f32[] all-reduce(x), replica_groups={}, to_apply=add\n}\n"
+        "permutes { x = f32[] parameter(0)\n"
+        " ROOT y = f32[] collective-permute(x), source_target_pairs={{0,1},{1,0}}\n}\n"
+        f"all {{ q = f32[2] parameter(0)\n s = f32[1] slice(q), slice={{[0:1]}}\n ROOT g = f32[2] {way}\n}}\n"
+        "own { ROOT q = f32[2] parameter(0)\n}\n"
+        "ENTRY e {\n p = f32[2] parameter(0)\n i = u32[] replica-id()\n z = u32[] constant(0)\n"
+        " first = pred[] compare(i, z), direction=EQ\n every = pred[] constant(true)\n"
+        f" c = f32[2] conditional({chooses}, p, p), true_computation=all, false_computation=own\n"
+        " one = pred[2] broadcast(first), dimensions={}\n ROOT r = f32[2] select(one, c, p)\n}\n"
+    )
+
+
+@pytest.mark.parametrize("way", EXCHANGES)
+def test_who_takes_part_counts_for_all_exchanges(way: str) -> None:
+    """In what an operation applies they are not modelled: how often it is applied, and by whom, would count as well."""
+    same = decide(parse_module(exchanged_by(way, "first")), parse_module(exchanged_by(way, "first")), "exact")
+    assert same.verdict == ("unknown" if way.startswith(("map", "custom")) else "proved")
+    for both in (("first", "every"), ("every", "first")):
+        before, after = (parse_module(exchanged_by(way, chooses)) for chooses in both)
+        assert decide(before, after, "rounding").verdict == "unknown"
+
+
+LOOPS = "(s32[], f32[2], f32[2])"
+
+
+def exchanged_in_turns(second: str) -> str:
+    """A sum over devices in the one turn of a loop, and in the turns of another, which each device takes another number
+    of; there it, or the first one, is added."""
+    given = (
+        f" t = {LOOPS} parameter(0)\n k = s32[] get-tuple-element(t), index=0\n"
+        " x = f32[2] get-tuple-element(t), index=1\n h = f32[2] get-tuple-element(t), index=2\n"
+        " one = s32[] constant(1)\n zero = s32[] constant(0)\n"
+    )
+    summed = " g = f32[2] all-reduce(x), replica_groups={}, to_apply=add\n"
+    return (
+        "HloModule m, replica_count=2\n"
+        "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b)\n}\n"
+        f"once {{\n{given} ROOT o = pred[] compare(k, one), direction=LT\n}}\n"
+        f"turn {{\n{given}{summed} j = s32[] add(k, one)\n ROOT r = {LOOPS} tuple(j, x, g)\n}}\n"
+        "more {\n t = (s32[], f32[2], f32[2], f32[2]) parameter(0)\n k = s32[] get-tuple-element(t), index=0\n"
+        " zero = s32[] constant(0)\n ROOT o = pred[] compare(k, zero), direction=GT\n}\n"
+        "turns {\n t = (s32[], f32[2], f32[2], f32[2]) parameter(0)\n k = s32[] get-tuple-element(t), index=0\n"
+        " x = f32[2] get-tuple-element(t), index=1\n h = f32[2] get-tuple-element(t), index=2\n"
+        f" a = f32[2] get-tuple-element(t), index=3\n one = s32[] constant(1)\n{summed} j = s32[] subtract(k, one)\n"
+        f" d = f32[2] add(a, {second})\n ROOT r = (s32[], f32[2], f32[2], f32[2]) tuple(j, x, h, d)\n}}\n"
+        "ENTRY e {\n x = f32[2] parameter(0)\n i = u32[] replica-id()\n n = s32[] convert(i)\n z = s32[] constant(0)\n"
+        f" v = {LOOPS} tuple(z, x, x)\n l = {LOOPS} while(v), condition=once, body=turn\n"
+        " h = f32[2] get-tuple-element(l), index=2\n w = (s32[], f32[2], f32[2], f32[2]) tuple(n, x, h, x)\n"
+        " m = (s32[], f32[2], f32[2], f32[2]) while(w), condition=more, body=turns\n"
+        " ROOT r = f32[2] get-tuple-element(m), index=3\n}\n"
+    )
+
+
+def test_who_takes_part_in_a_turn_is_said_by_what_decides_on_it() -> None:
+    for second in "gh":
+        proved(exchanged_in_turns(second), exchanged_in_turns(second), "exact")
+    unproved(exchanged_in_turns("g"), exchanged_in_turns("h"), "rounding")
+    unproved(exchanged_in_turns("h"), exchanged_in_turns("g"), "rounding")
 
 
 def exchanged_inside(outer: str, inner: str) -> str:

@@ -64,6 +64,10 @@ class OperationReader(ABC):
     endings: list[Ending] = field(default_factory=list)
     """The loops of what is read, and in `endings_in` those of functions, which are read once."""
     endings_in: dict[str, list[Ending]] = field(default_factory=dict)
+    exchanges: int = 0
+    """How many exchanges between devices have been read."""
+    deciding: tuple[Node, ...] = ()
+    """What decides on the turns that are read, of all loops around."""
     depth: int = 0
     standing: Sequence[Standing] = ()
     """What is over where the operands of the instruction that is read are."""
@@ -143,10 +147,11 @@ class OperationReader(ABC):
             self.promises.add((CARRIED, opcode, key, path, tuple(operands), when))
         applied = called_in_order(i)
         bodies = tuple(node for name in applied for node in self.function(name))
-        # Which devices take part in an exchange depends on where it stands. What chooses the branch may be a loop's
-        # state, so that it stands where turns are taken: not in the key.
+        # Which devices take part in an exchange depends on where it stands. What chooses the branch, or decides on the
+        # turn, may be a loop's state, so that it stands where turns are taken: not in the key.
         met = path if opcode in COLLECTIVES else ()
-        chosen = tuple(p.selector for p in met if isinstance(p, Branch))
+        chosen = (*(p.selector for p in met if isinstance(p, Branch)), *(self.deciding if met else ()))
+        self.exchanges += opcode in COLLECTIVES
         met = tuple(p[1:] if isinstance(p, Branch) else p for p in met)
         # To what a custom call applies a function nobody knows.
         use = (opcode, key, self.side if opcode == "custom-call" else None)

@@ -88,6 +88,7 @@ class GraphReader(OperationReader):
         self.effects, self.occurrences, self.functions = Effects(), Counter(), {}
         self.promises, self.promised_in_functions = set(promises_of_module(module)), set()
         self.endings, self.endings_in = [], {}
+        self.exchanges, self.deciding = 0, ()
         parameters = [self.parameter(p.shape, (number,)) for number, p in enumerate(module.entry.parameters)]
         result = self.computation(module.entry, parameters, 0, ())
         if flies(result):
@@ -253,9 +254,10 @@ class GraphReader(OperationReader):
                 self.tree(p.shape, lambda inner, at, k=k: self.leaf("bound", inner, (), ("argument", k, at)))
                 for k, p in enumerate(computation.parameters)
             ]
-            before = len(self.effects.nodes)
+            before = len(self.effects.nodes), self.exchanges
             promises, self.promises = self.promises, set()
             endings, self.endings = self.endings, []
+            around, self.deciding = self.deciding, ()
             self.depth += 1  # loops inside have states of their own names
             self.functions[name] = tuple(
                 leaves_of(self.computation(computation, arguments, 1000 * self.depth, ("function",)))
@@ -264,9 +266,11 @@ class GraphReader(OperationReader):
             self.endings_in[name], self.endings = self.endings, endings
             # What it is given differs from use to use, so that nobody else makes the same promise, wherever it stands.
             self.promised_in_functions |= {(*p, (self.side, name)) for p in self.promises}
-            self.promises = promises
-            if len(self.effects.nodes) != before:
+            self.promises, self.deciding = promises, around
+            if len(self.effects.nodes) != before[0]:
                 raise NotModelled(f"effects inside {name}")
+            if self.exchanges != before[1]:  # who takes part depends on where it is applied, and how often
+                raise NotModelled(f"an exchange between devices inside {name}")
         return self.functions[name]
 
     def conditional(self, i: Instruction, given: list[ValueTree], level: int, path: tuple[Any, ...]) -> ValueTree:
@@ -293,8 +297,9 @@ class GraphReader(OperationReader):
             chosen.append(node)
             after.append(waits.joined(*ways))
         self.inside = Standing(in_parts(values[0], iter(after)))
-        runs = tuple(map(in_flight, values))
-        return rebuilt(values[0], iter(chosen), (selector, runs) if len(set(runs)) > 1 else ())
+        flying = zip(*map(in_flight, values), strict=True)
+        runs = (way[0] if len(set(way)) == 1 else (selector, way) for way in flying)
+        return rebuilt(values[0], iter(chosen), runs)
 
     def loop(self, i: Instruction, initial: ValueTree, level: int, path: tuple[Any, ...]) -> ValueTree:
         """One node per state that the loop gives back. States that the body passes on unchanged are their initial
@@ -308,9 +313,11 @@ class GraphReader(OperationReader):
         turn = replace(marks, whole=marks.every.all)
         saved = len(self.effects.nodes), Counter(self.occurrences)
         endings = len(self.endings)
-        promises = self.promises
+        promises, exchanges, around = self.promises, self.exchanges, self.deciding
+        decided_by: tuple[int, ...] = ()
         while True:
             self.promises = set()
+            self.deciding = (*around, *(state[k] for k in decided_by))
             del self.effects.nodes[saved[0] :]
             del self.endings[endings:]
             self.occurrences = Counter(saved[1])
@@ -325,14 +332,19 @@ class GraphReader(OperationReader):
             (holds,) = leaves_of(self.computation(condition, [given], level + 1, (*path, "condition"), [turn]))
             decided = (self.inside or NOTHING).every
             unchanged = [k for k, n in enumerate(after) if n is bound[k] and state[k] is bound[k]]
-            if not unchanged:
-                break
             for k in unchanged:
                 state[k] = start[k]
+            if unchanged:
+                continue
+            varying = [k for k in range(len(state)) if state[k] is bound[k]]
+            needed = NeededStates.of(after, holds, {bound[k]: k for k in varying})
+            # Which devices are in a turn is said by what decides on it.
+            if self.exchanges == exchanges or decided_by == tuple(needed.deciding):
+                break
+            decided_by = tuple(needed.deciding)
+        self.deciding = around
         if len(self.effects.nodes) != saved[0]:
             raise NotModelled("effects inside a loop")
-        varying = [k for k in range(len(state)) if state[k] is bound[k]]
-        needed = NeededStates.of(after, holds, {bound[k]: k for k in varying})
         out = list(start)
         for k in varying:
             kept = needed.last_value(k)
@@ -358,7 +370,7 @@ class GraphReader(OperationReader):
         self.promises.update((name, i.opcode, value, *about) for name, value in stated_states(i))
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))
-        return rebuilt(initial, iter(out), runs)
+        return rebuilt(initial, iter(out), ((n, begins, runs) for n, begins in enumerate(in_flight(initial))))
 
 
 def _carried(i: Instruction, *given: ValueTree) -> Shape:

@@ -81,16 +81,16 @@ def in_parts(like: ValueTree, leaves: Iterator[Earlier]) -> Any:
 
 
 def in_flight(value: ValueTree) -> tuple[Any, ...]:
-    """What the starts that a value holds run."""
+    """What each start that a value holds runs."""
     if isinstance(value, list):
         return tuple(runs for part in value for runs in in_flight(part))
-    return (value.runs, *in_flight(value.result)) if isinstance(value, Pending) else ()
+    return (value.runs,) if isinstance(value, Pending) else ()
 
 
-def rebuilt(like: ValueTree, nodes: Iterator[Node], runs: tuple[Any, ...] = ()) -> ValueTree:
-    """The nodes in the tuple tree of `like`. With `runs` the starts in it may be others, of which that tells."""
+def rebuilt(like: ValueTree, nodes: Iterator[Node], runs: Iterator[Any] | None = None) -> ValueTree:
+    """The nodes in the tuple tree of `like`. Of starts in it `runs` may say, one by one, what they run instead."""
     if isinstance(like, list):
         return [rebuilt(element, nodes, runs) for element in like]
     if isinstance(like, Pending):
-        return Pending(rebuilt(like.result, nodes, runs), (like.runs, runs) if runs else like.runs)
+        return Pending(rebuilt(like.result, nodes), like.runs if runs is None else next(runs))
     return next(nodes)
