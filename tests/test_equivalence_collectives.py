@@ -387,10 +387,12 @@ _DEVICES = (
     "two = u32[] constant(2)",
     "first = pred[] compare(i, two), direction=LT",
     "some = pred[] compare(i, two), direction=LE",
+    "alone = pred[] compare(i, z), direction=EQ",
 )
 _ALWAYS = "g = s32[4] all-reduce(x), replica_groups={}, to_apply=adds"
 _OF_TWO = "c = s32[4] conditional(first, x, x), true_computation=all, false_computation=own"
 _OF_ONE = _OF_TWO.replace("=all", "=both")
+_ALONE = _OF_TWO.replace("first", "alone")
 
 
 @pytest.mark.parametrize(
@@ -402,6 +404,7 @@ _OF_ONE = _OF_TWO.replace("=all", "=both")
         ((_ALWAYS,), (_OF_TWO,), True),
         ((_OF_TWO,), (_ALWAYS,), True),
         ((_OF_TWO,), (_OF_ONE,), True),
+        ((_ALONE,), (_OF_ONE,), True),
         ((_OF_TWO,), (_OF_TWO.replace("first", "some"),), True),
     ],
 )

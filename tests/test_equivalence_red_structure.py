@@ -3,6 +3,8 @@ and what is left open by a module is no difference. Beside each stands what is r
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from red_pairs import COPY, entry, one, parts_of, proved, unproved
 
@@ -489,6 +491,27 @@ def test_what_is_said_of_one_of_two_that_fly_together(first: str, second: str, t
     assert promised_by_its_end(one, [f"c1 = {FLIES} get-tuple-element(t), index=1"], functions) is told
 
 
+@pytest.mark.parametrize(("first", "second"), ["01", "10"])
+def test_what_is_said_of_one_of_two_that_fly_round_together(first: str, second: str) -> None:
+    """Before the loop they are alike."""
+    state = f"(pred[], f32[2], {FLIES}, {FLIES})"
+    given = f"  t = {state} parameter(0)\n  k = pred[] get-tuple-element(t), index=0\n"
+    functions = (
+        f"more {{\n{given}  ROOT o = pred[] copy(k)\n}}\n"
+        f"turn {{\n{given}  p = f32[2] get-tuple-element(t), index=1\n  l = pred[] constant(false)\n"
+        f"  a = {FLIES} async-start(p), calls=w{first}\n  b = {FLIES} async-start(p), calls=w{second}\n"
+        f"  ROOT r = {state} tuple(l, p, a, b)\n}}\n"
+    )
+    one = [
+        f"a = {FLIES} async-start(p), calls=w0",
+        f"b = {FLIES} async-start(p), calls=w0",
+        f"t = {state} tuple(q, p, a, b)",
+        f"l = {state} while(t), condition=more, body=turn",
+        f"c0 = {FLIES} get-tuple-element(l), index=2",
+    ]
+    assert promised_by_its_end(one, [f"c1 = {FLIES} get-tuple-element(l), index=3"], functions)
+
+
 @pytest.mark.parametrize(("first", "second", "told"), [("0", "0", False), ("0", "1", True), ("1", "0", True)])
 def test_what_is_said_of_what_was_updated_in_flight(first: str, second: str, told: bool) -> None:
     def updated(name: str, start: str) -> list[str]:
@@ -766,11 +789,30 @@ def exchanged_in_turns(second: str) -> str:
     )
 
 
-def test_who_takes_part_in_a_turn_is_said_by_what_decides_on_it() -> None:
+def exchanged_deeper(second: str) -> str:
+    """The same in the one turn of a loop in these turns."""
+    text, summed = exchanged_in_turns(second), " g = f32[2] all-reduce(x), replica_groups={}, to_apply=add\n"
+    given = (
+        f" t = {LOOPS} parameter(0)\n k = s32[] get-tuple-element(t), index=0\n"
+        " x = f32[2] get-tuple-element(t), index=1\n one = s32[] constant(1)\n"
+    )
+    inner = (
+        f"here {{\n{given} ROOT o = pred[] compare(k, one), direction=LT\n}}\n"
+        f"inner {{\n{given}{summed} j = s32[] add(k, one)\n ROOT r = {LOOPS} tuple(j, x, g)\n}}\n"
+    )
+    run = (
+        f" z0 = s32[] constant(0)\n u = {LOOPS} tuple(z0, x, x)\n y = {LOOPS} while(u), condition=here, body=inner\n"
+        " g = f32[2] get-tuple-element(y), index=2\n"
+    )
+    return text.replace(summed, run).replace("once {", f"{inner}once {{", 1)
+
+
+@pytest.mark.parametrize("text", [exchanged_in_turns, exchanged_deeper])
+def test_who_takes_part_in_a_turn_is_said_by_what_decides_on_it(text: Callable[[str], str]) -> None:
     for second in "gh":
-        proved(exchanged_in_turns(second), exchanged_in_turns(second), "exact")
-    unproved(exchanged_in_turns("g"), exchanged_in_turns("h"), "rounding")
-    unproved(exchanged_in_turns("h"), exchanged_in_turns("g"), "rounding")
+        proved(text(second), text(second), "exact")
+    unproved(text("g"), text("h"), "rounding")
+    unproved(text("h"), text("g"), "rounding")
 
 
 def exchanged_inside(outer: str, inner: str) -> str:

@@ -632,6 +632,10 @@ def test_two_results_may_lie_over_one_array_where_nobody_follows_what_is_given(s
     assert _of_f(text.replace("RUNS", opaque)) == {"unknown"}
     assert _of_f(text.replace("RUNS", "call(y, z), to_apply=outer")) == {"proved"}
     assert _of_f(text.replace("RUNS", opaque).replace(", {1}: (1, {})", "")) == {"proved"}
+    named = text.replace("fusion(p0, p1)", "fusion(p0, b)")
+    for other, found in (("p0", "unknown"), ("p1", "proved")):
+        one = named.replace(" ROOT f =", f" b = f32[8] bitcast({other})\n ROOT f =")
+        assert _of_f(one.replace("RUNS", "call(y, z), to_apply=outer")) == {found}
 
 
 _OUT_OF_SIGHT: Final = """HloModule m{scheduled}

@@ -388,6 +388,15 @@ CALLED = "g {\n x = f32[4] parameter(0)\n ROOT y = f32[4] negate(x)\n}\n"
 LONGER = CALLED.replace(
     "ROOT y = f32[4] negate(x)", "z = f32[4] negate(x)\n w = f32[4] negate(z)\n ROOT y = f32[4] negate(w)"
 )
+OTHER = "o {\n v = f32[4] parameter(0)\n ROOT k = f32[4] sine(v)\n}\n"
+
+
+def chosen(branches: str) -> str:
+    kind = "pred[]" if "true" in branches else "s32[]"
+    number = "true" if "true" in branches else "1"
+    return f" i = {kind} constant({number})\n z = f32[4] conditional(i, b, b), {branches}\n{NEGATIVE}"
+
+
 OF_FUNCTIONS = [
     ("an operand", made_of(" m = f32[4] maximum(a, b)\n ROOT d = f32[4] negate(m)"),
      made_of(" m = f32[4] maximum(b, a)\n ROOT d = f32[4] negate(m)")),
@@ -401,6 +410,13 @@ OF_FUNCTIONS = [
     ("the root", made_of(NEGATIVE + "\n e = f32[4] negate(a)"),
      made_of(" d = f32[4] negate(a)\n ROOT e = f32[4] negate(a)")),
     ("what is called", made_of(CALLING, CALLED), made_of(CALLING, LONGER)),
+    ("a shape", made_of(" z = f32[2,2] reshape(b)\n" + NEGATIVE), made_of(" z = f32[4,1] reshape(b)\n" + NEGATIVE)),
+    ("what is written there", made_of(' z = f32[4] copy(b), frontend_attributes={odd="1"}\n' + NEGATIVE),
+     made_of(' z = f32[4] copy(b), frontend_attributes={odd="2"}\n' + NEGATIVE)),
+    ("the order of branches", made_of(chosen("branch_computations={g, o}"), CALLED + OTHER),
+     made_of(chosen("branch_computations={o, g}"), CALLED + OTHER)),
+    ("which branch is which", made_of(chosen("true_computation=g, false_computation=o"), CALLED + OTHER),
+     made_of(chosen("false_computation=g, true_computation=o"), CALLED + OTHER)),
 ]  # fmt: skip
 
 
@@ -410,7 +426,8 @@ def test_the_same_words_beside_another_function_may_say_something_else(one: str,
     plain = parse_module(one.replace(f", {FOO}", "")), parse_module(other.replace(f", {FOO}", ""))
     assert decide(*plain, "exact").verdict == "proved"
     assert decide(parse_module(one), parse_module(other), "exact").verdict == "unknown"
-    renamed = one.replace("g {", "h {").replace("=g", "=h").replace(" d = ", " u = ").replace(" m = ", " n = ")
+    renamed = one.replace("g {", "h {").replace("=g", "=h").replace("{g,", "{h,").replace(" d = ", " u = ")
+    renamed = renamed.replace(" m = ", " n = ")
     assert decide(parse_module(one), parse_module(renamed.replace("(m)", "(n)")), "exact").verdict == "proved"
 
 

@@ -257,7 +257,6 @@ class GraphReader(OperationReader):
             before = len(self.effects.nodes), self.exchanges
             promises, self.promises = self.promises, set()
             endings, self.endings = self.endings, []
-            around, self.deciding = self.deciding, ()
             self.depth += 1  # loops inside have states of their own names
             self.functions[name] = tuple(
                 leaves_of(self.computation(computation, arguments, 1000 * self.depth, ("function",)))
@@ -266,7 +265,7 @@ class GraphReader(OperationReader):
             self.endings_in[name], self.endings = self.endings, endings
             # What it is given differs from use to use, so that nobody else makes the same promise, wherever it stands.
             self.promised_in_functions |= {(*p, (self.side, name)) for p in self.promises}
-            self.promises, self.deciding = promises, around
+            self.promises = promises
             if len(self.effects.nodes) != before[0]:
                 raise NotModelled(f"effects inside {name}")
             if self.exchanges != before[1]:  # who takes part depends on where it is applied, and how often

@@ -77,9 +77,10 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                 fusion = _Fusion(composer, body, given, context.how)
                 found = fusion.judge(written, numbers)
                 more = _perhaps_in_one_buffer(context, computation, i, written) if found.problem is None else ()
-                if found.found.verdict is Verdict.PROVED and not set(more) <= set(numbers):
-                    both = {w.number for w in alone if w is not written} & {*more} - {*numbers}
-                    found = fusion.judge_as_one_array(written, (*numbers, *more), found, written_too=bool(both))
+                if found.found.verdict is Verdict.PROVED and not set(more) <= {written.number}:
+                    beside = {*numbers, *more} - {written.number}
+                    both = any(w.number in beside for w in alone)
+                    found = fusion.judge_as_one_array(written, (*numbers, *more), found, written_too=both)
                 if found.problem is not None and not written.sure and context.shares:
                     found = judged(
                         CLAIM,
