@@ -9,6 +9,7 @@ import pytest
 from red_pairs import COPY, entry, one, parts_of, proved, unproved
 
 from hloproof.equivalence import decide
+from hloproof.equivalence.reading import GraphReader
 from hloproof.models.errors import InputError
 from hloproof.models.hlo.parser import parse_module
 from hloproof.queries.equivalence import compare
@@ -840,6 +841,14 @@ def test_who_takes_part_in_an_exchange_is_said_by_all_that_chooses(outer: str, i
     for others in (("first", "w"), ("w", "first"), ("every", "w"), ("w", "every")):
         one, other = exchanged_inside(outer, inner), exchanged_inside(*others)
         (proved if (outer, inner) == others else unproved)(one, other, "exact")
+
+
+def test_who_takes_part_in_a_turn_is_said_by_all_loops_around() -> None:
+    reader = GraphReader()
+    reader.read(parse_module(exchanged_deeper("g")), 0)
+    exchanged = [n for n in reader.graph.nodes.values() if n.head == "all-reduce"]
+    levels = {tuple(b.key[1] for b in n.bodies if b.head == "bound" and b.key[0] == "state") for n in exchanged}
+    assert (0, 1) in levels
 
 
 def printing(turns: int) -> str:

@@ -369,7 +369,7 @@ class GraphReader(OperationReader):
         self.promises.update((name, i.opcode, value, *about) for name, value in stated_states(i))
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))
-        return rebuilt(initial, iter(out), ((n, begins, runs) for n, begins in enumerate(in_flight(initial))))
+        return rebuilt(initial, iter(out), ((begins, runs) for begins in in_flight(initial)))
 
 
 def _carried(i: Instruction, *given: ValueTree) -> Shape:
