@@ -754,6 +754,21 @@ def test_a_half_is_read_outside_of_fusions(offset: int, found: str) -> None:
     assert _planned(module, at=(12, offset)) == [found]
 
 
+@pytest.mark.parametrize("places", [9, 0])
+def test_when_a_fused_scatter_reads_beside_what_is_written_is_not_known(places: int) -> None:
+    """Nor which updates are dropped."""
+    lines = [
+        f"%c = s32[] constant({places})",
+        "%i = s32[8,1]{1,0} broadcast(%c), dimensions={}",
+        f"%e = {_LINE} scatter(%q, %i, %p), {_INTO}",
+        f"%d = {_LINE} broadcast(%z), dimensions={{}}",
+    ]
+    module = _module(lines, [("d", _LINE), ("e", _LINE)], (_LINE, _LINE), "%x, %w, %j").replace("ALIAS", "")
+    found = judged(module, roomy_plan(module, (("y{0}", "x"), ("y{1}", "w"))))
+    assert "unknown" in [r.verdict for r in found if r.claim == "plan-in-place"]
+    assert "refuted" not in [r.verdict for r in found if r.claim == "plan-in-place"]
+
+
 def test_all_numbers_that_say_where_an_update_begins_are_read() -> None:
     given = "s32[2,4]{1,0}"
     lines = [
