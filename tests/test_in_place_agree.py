@@ -754,6 +754,12 @@ def test_a_half_is_read_outside_of_fusions(offset: int, found: str) -> None:
     assert _planned(module, at=(12, offset)) == [found]
 
 
+@pytest.mark.parametrize(("offset", "found"), [(0, "proved"), (2, "refuted"), (4, "refuted"), (6, "refuted")])
+def test_elements_that_lie_astride_others_meet_both(offset: int, found: str) -> None:
+    module = _module([f"%d = {_LINE} negate(%p)"], [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j")
+    assert _planned(module, at=(32, offset)) == [found]
+
+
 @pytest.mark.parametrize("places", [9, 0])
 def test_when_a_fused_scatter_reads_beside_what_is_written_is_not_known(places: int) -> None:
     """Nor which updates are dropped."""
