@@ -62,6 +62,13 @@ def started(given: str) -> str:
     return module(f"s = {state} async-start({given}), calls=f\n ROOT r = f32[4] async-done(s)", f=_PLUS)
 
 
+def started_with_less(given: str) -> str:
+    """The second operand is bound later; a call hands over one value twice."""
+    state = "((f32[4]), f32[4], u32[])"
+    flies = f"s = {state} async-start({given}), calls=f\n v = {state} async-update(s, y)"
+    return module(f"c = f32[4] call(x, x), to_apply=f\n {flies}\n ROOT r = f32[4] async-done(v)", f=_PLUS)
+
+
 _SWAPPED: Final = _FIRST + _SECOND + f" ROOT r = {_PAIR} tuple(b, a)"
 _MOVED: Final = _FIRST + _SECOND + f" ROOT r = {_PAIR} tuple(b, b)"
 _MADE: Final = _FIRST + _SECOND + f" c = f32[4] add(a, b)\n ROOT r = {_PAIR} tuple(c, c)"
@@ -145,6 +152,7 @@ CASES: Final = {
     "two calls, one of them with two": (called("x, x", "x, y"), "f", False),
     "what starts with one value": (started("x, x"), "f", True),
     "what starts with two": (started("x, y"), "f", False),
+    "what starts with one of two": (started_with_less("x"), "f", False),
     "a state that stays": (looped(_IDENTITY), "b", True),
     "a state that is exchanged": (looped(_SWAPPED), "b", True),
     "a state that is exchanged, of two values": (looped(_SWAPPED, "xy"), "b", False),

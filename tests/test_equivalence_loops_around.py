@@ -511,6 +511,18 @@ def test_from_the_end_of_a_loop_that_is_compared_with_it(tier: Tier) -> None:
     assert "assumed: a loop ends" not in dict(decide(after, after, tier).axioms)
 
 
+@pytest.mark.parametrize(("begins", "told"), [("a", False), ("b", True)])
+@pytest.mark.parametrize("step", ["subtract(k, a)", "subtract(k, two)"])
+def test_from_another_number_that_decides_after_a_turn(step: str, begins: str, told: bool) -> None:
+    """The condition looks at what another state makes in each turn."""
+    functions = falls().replace("subtract(k, two)", step)
+    head = [f"{name} = s32[] parameter({n})" for n, name in enumerate("mab")]
+    last = "ROOT r = s32[] copy(w)"
+    before = entry(*head, run("w", "m", "a"), last, before=functions)
+    after = entry(*head, run("w", "m", "a"), run("u", "m", begins), last, before=functions)
+    assert is_said(before, after) is (told and "a)" in step)
+
+
 def test_in_a_function_that_a_custom_call_is_given() -> None:
     """To what it applies it nobody knows."""
     f = f"{falls()}f {{\n m = s32[] parameter(0)\n a = s32[] copy(m)\n  {BESIDE}\n ROOT r = s32[] copy(m)\n}}\n"
