@@ -51,8 +51,9 @@ def form_of(module: Module, name: str) -> tuple[Any, ...]:
 
 def called_forms(module: Module, i: Instruction) -> tuple[tuple[str, tuple[Any, ...]], ...]:
     """The computations that an instruction calls, in the same way, each with what it is called as."""
-    named = ((name, Attributes(((name, value),)).computations()) for name, value in i.attributes.pairs)
-    return tuple(sorted((name, tuple(form_of(module, n) for n in called)) for name, called in named if called))
+    pairs = sorted(i.attributes.pairs, key=lambda pair: pair[0])
+    named = ((name, Attributes(((name, value),)).computations()) for name, value in pairs)
+    return tuple((name, tuple(form_of(module, n) for n in called)) for name, called in named if called)
 
 
 def promises_of(
