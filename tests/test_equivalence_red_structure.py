@@ -513,6 +513,94 @@ def test_what_is_said_of_one_of_two_that_fly_round_together(first: str, second: 
     assert promised_by_its_end(one, [f"c1 = {FLIES} get-tuple-element(l), index=3"], functions)
 
 
+KEEPS = "".join(
+    f"v{n} {{\n  x = f32[2] parameter(0)\n  y = f32[2] collective-permute(x), source_target_pairs={{{{{pair}}}}}\n"
+    "  ROOT r = f32[2] copy(x)\n}\n"
+    for n, pair in enumerate(("0,1", "1,0"))
+)
+
+
+def kept_round(after: tuple[str, str], inside: tuple[str, str] = ("", "")) -> str:
+    """What flies gives what it was given, out of the loop and in its turns: as many values, all of them one."""
+    state = f"(pred[], {FLIES}, {FLIES})"
+    given = f"  t = {state} parameter(0)\n  k = pred[] get-tuple-element(t), index=0\n"
+    functions = (
+        f"more {{\n{given}  ROOT o = pred[] copy(k)\n}}\n"
+        f"turn {{\n{given}  f = {FLIES} get-tuple-element(t), index=1\n  g = {FLIES} get-tuple-element(t), index=2\n"
+        f"  d = f32[2] async-done(f){inside[0]}\n  e = f32[2] async-done(g){inside[1]}\n  l = pred[] constant(false)\n"
+        f"  s = {FLIES} async-start(d), calls=v1\n  u = {FLIES} async-start(e), calls=v0\n"
+        f"  ROOT r = {state} tuple(l, s, u)\n}}\n"
+    )
+    lines = [
+        "p = f32[2] parameter(0)",
+        "q = pred[] parameter(1)",
+        f"a = {FLIES} async-start(p), calls=v0",
+        f"b = {FLIES} async-start(p), calls=v0",
+        f"t = {state} tuple(q, a, b)",
+        f"l = {state} while(t), condition=more, body=turn",
+        f"c0 = {FLIES} get-tuple-element(l), index=1",
+        f"c1 = {FLIES} get-tuple-element(l), index=2",
+        f"d0 = f32[2] async-done(c0){after[0]}",
+        f"d1 = f32[2] async-done(c1){after[1]}",
+        "ROOT r = f32[2] add(d0, d1)",
+    ]
+    return entry(*lines, before=KEEPS + functions).replace("m\n", "m, replica_count=2\n", 1)
+
+
+@pytest.mark.parametrize("where", ["after", "inside"])
+@pytest.mark.parametrize(("first", "second"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_what_is_said_of_one_of_two_that_begin_alike(where: str, first: int, second: int) -> None:
+    """Though all that they give is one value."""
+    texts = []
+    for said in (first, second):
+        words = (SAID, "") if said == 0 else ("", SAID)
+        texts.append(parse_module(kept_round(words) if where == "after" else kept_round(("", ""), words)))
+    found = decide(texts[0], texts[1], "exact")
+    assert found.verdict == "proved"
+    assert ("promised: _xla_send_recv_validation of async-done" in dict(found.axioms)) is (first != second)
+
+
+@pytest.mark.parametrize(("first", "second", "told"), [("0", "0", False), ("0", "1", True), ("1", "0", True)])
+def test_what_is_said_of_what_is_given_something_in_flight(first: str, second: str, told: bool) -> None:
+    outer = f"outer {{\n  f = {FLIES} parameter(0)\n  ROOT d = f32[2] async-done(f)\n}}\n"
+
+    def given(name: str, start: str) -> list[str]:
+        begins = f"f{name} = {FLIES} async-start(p), calls=w{start}"
+        return [begins, f"{name} = (({FLIES}), f32[2]) async-start(f{name}), calls=outer"]
+
+    assert promised_by_its_end(given("c0", first), given("c1", second), outer) is told
+
+
+@pytest.mark.parametrize(("second", "found"), [("0", "proved"), ("1", "unknown")])
+def test_what_is_called_with_words_that_nobody_knows_is_given_something_in_flight(second: str, found: str) -> None:
+    outer = f"outer {{\n  f = {FLIES} parameter(0)\n  ROOT d = f32[2] async-done(f)\n}}\n"
+    before, after = (
+        parse_module(
+            entry(
+                "p = f32[2] parameter(0)",
+                f"f = {FLIES} async-start(p), calls=w{start}",
+                'ROOT c = f32[2] call(f), to_apply=outer, frontend_attributes={odd="x"}',
+                before=NOTHING_COMES_OF + outer,
+            ).replace("m\n", "m, replica_count=2\n", 1)
+        )
+        for start in ("0", second)
+    )
+    assert decide(before, after, "exact").verdict == found
+
+
+@pytest.mark.parametrize("dead", [True, False])
+def test_who_takes_part_beside_words_that_nobody_knows_is_not_modelled(dead: bool) -> None:
+    """In a branch: they may change what is exchanged, also where nobody needs it."""
+    call = 'call(q), to_apply=h, frontend_attributes={odd="x"}'
+    body = (
+        "h { q = f32[2] parameter(0)\n g = f32[2] all-reduce(q), replica_groups={}, to_apply=add\n"
+        f" ROOT o = f32[2] negate({'q' if dead else 'g'})\n}}\nall {{"
+    )
+    texts = [parse_module(exchanged_by(call, which).replace("all {", body, 1)) for which in ("first", "every")]
+    for one_, other in ((0, 1), (1, 0), (0, 0)):
+        assert decide(texts[one_], texts[other], "exact").verdict == "unknown"
+
+
 @pytest.mark.parametrize(("first", "second", "told"), [("0", "0", False), ("0", "1", True), ("1", "0", True)])
 def test_what_is_said_of_what_was_updated_in_flight(first: str, second: str, told: bool) -> None:
     def updated(name: str, start: str) -> list[str]:

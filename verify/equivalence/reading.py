@@ -64,11 +64,12 @@ class ReadModule:
 
 
 class SoFar(NamedTuple):
-    """How much of a module has been read: so many effects and loops, and these promises, apart from those of what is
-    read next."""
+    """How much of a module has been read: so many effects, loops and exchanges, and these promises, apart from those of
+    what is read next."""
 
     effects: int
     loops: int
+    exchanges: int
     promises: set[tuple[Any, ...]]
 
 
@@ -109,7 +110,7 @@ class GraphReader(OperationReader):
         values: dict[str, ValueTree] = {}
         earlier: dict[str, Standing] = {}
         for instruction in computation.operands_first:
-            before, self.promises = SoFar(len(self.effects.nodes), len(self.endings), self.promises), set()
+            before, self.promises = self.so_far(), set()
             if instruction.opcode == "parameter":
                 number = instruction.parameter_number or 0
                 if number >= len(arguments) or not has_shape(arguments[number], instruction.shape):
@@ -137,6 +138,9 @@ class GraphReader(OperationReader):
         self.inside = earlier.get(computation.root_name, NOTHING)
         return values[computation.root_name]
 
+    def so_far(self) -> SoFar:
+        return SoFar(len(self.effects.nodes), len(self.endings), self.exchanges, self.promises)
+
     def with_words(
         self,
         i: Instruction,
@@ -148,12 +152,12 @@ class GraphReader(OperationReader):
     ) -> ValueTree:
         """What the instruction gives, with what is written beside it; all that was not read `before` is its own."""
         found, about = written_beside(i, computation)
-        operands = [node for tree in given for node in leaves_of(tree)] if found else []
+        operands = [*leaves_of(given)] if found else []
         forms = called_forms(self.module, i) if found else ()
-        own = {*self.promises, *promises_of(found, (*about, forms), path, operands)}
+        about = (*about, forms, in_flight(given)) if found else ()
+        own = {*self.promises, *promises_of(found, about, path, operands)}
         key = unknown_key(found, about)
         if key and forms:
-            key = (*key, *forms)
             own = {(*p, key, tuple(operands)) for p in own}
         before.promises.update(own)
         self.promises = before.promises
@@ -165,6 +169,9 @@ class GraphReader(OperationReader):
         if len(self.effects.nodes) > before.effects:
             name = next(b.name for b in found if b.kind == "unknown")
             raise NotModelled(f"{name} of {i.opcode}, which has effects")
+        if path and self.exchanges > before.exchanges:
+            name = next(b.name for b in found if b.kind == "unknown")
+            raise NotModelled(f"{name} of {i.opcode}, which exchanges between devices in a branch or turn")
         return of_unknown(self.graph, value, key, operands)
 
     def instruction(
@@ -233,7 +240,7 @@ class GraphReader(OperationReader):
         if wrapped and wrapped != "call":
             raise NotModelled(f"{i.opcode} without a computation of its own")
         body = self.called(i)[0]
-        runs = form_of(self.module, body.name), *(node for value in given for node in leaves_of(value))
+        runs = (form_of(self.module, body.name), in_flight(given), *leaves_of(given))
         if when := carried_when(i):
             self.promises.add((CARRIED, i.opcode, path, runs, when))
         result = self.computation(body, given, level, path, self.standing)
@@ -314,13 +321,15 @@ class GraphReader(OperationReader):
         endings = len(self.endings)
         promises, exchanges, around = self.promises, self.exchanges, self.deciding
         decided_by: tuple[int, ...] = ()
+        # What two begin with alike they need not stay.
+        flying = [(level, n, begins) for n, begins in enumerate(in_flight(initial))]
         while True:
             self.promises = set()
             self.deciding = (*around, *(state[k] for k in decided_by))
             del self.effects.nodes[saved[0] :]
             del self.endings[endings:]
             self.occurrences = Counter(saved[1])
-            given = rebuilt(initial, iter(state))
+            given = rebuilt(initial, iter(state), iter(flying))
             returned = self.computation(body, [given], level + 1, (*path, "turn"), [turn])
             met = len(self.endings)
             if nesting_of(returned) != nesting_of(initial):
@@ -369,7 +378,7 @@ class GraphReader(OperationReader):
         self.promises.update((name, i.opcode, value, *about) for name, value in stated_states(i))
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))
-        return rebuilt(initial, iter(out), ((begins, runs) for begins in in_flight(initial)))
+        return rebuilt(initial, iter(out), ((*one, runs) for one in flying))
 
 
 def _carried(i: Instruction, *given: ValueTree) -> Shape:
