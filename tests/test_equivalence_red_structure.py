@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from red_pairs import COPY, entry, one, parts_of, proved, unproved
+from red_pairs import ADD, COPY, entry, one, parts_of, proved, unproved
 
 from hloproof.equivalence import decide
 from hloproof.equivalence.reading import GraphReader
@@ -929,6 +929,40 @@ def test_who_takes_part_in_an_exchange_is_said_by_all_that_chooses(outer: str, i
     for others in (("first", "w"), ("w", "first"), ("every", "w"), ("w", "every")):
         one, other = exchanged_inside(outer, inner), exchanged_inside(*others)
         (proved if (outer, inner) == others else unproved)(one, other, "exact")
+
+
+def exchanges_in(text: str) -> list[tuple[int, ...]]:
+    """On which states of loops each exchange depends beside what it is given: by their numbers."""
+    reader = GraphReader()
+    reader.read(parse_module(text), 0)
+    found = [n for n in reader.graph.nodes.values() if n.head == "all-reduce"]
+    return [tuple(b.key[2] for b in n.bodies if b.head == "bound" and b.key[0] == "state") for n in found]
+
+
+@pytest.mark.parametrize("where", ["turn", "condition", "behind"])
+def test_who_takes_part_is_said_by_all_states_that_decide(where: str) -> None:
+    """The second one decides by what the first one is after a turn; the third one does not."""
+    state = "(s32[], s32[], f32[])"
+    summed = (
+        "i = u32[] replica-id()\n f = f32[] convert(i)\n g = f32[] all-reduce(f), replica_groups={}, to_apply=add\n"
+    )
+    here = {name: summed if name == where else "g = f32[] constant(1)\n" for name in ("turn", "condition", "behind")}
+    given = parts_of(state, ["k", "s", "x"])
+    functions = (
+        f"{ADD}more {{\n{given} {here['condition']} zero = s32[] constant(0)\n"
+        " ROOT o = pred[] compare(k, zero), direction=NE\n}\n"
+        f"turn {{\n{given} {here['turn']} one = s32[] constant(1)\n j = s32[] subtract(k, s)\n d = s32[] add(s, one)\n"
+        f" y = f32[] add(x, g)\n ROOT r = {state} tuple(j, d, y)\n}}\n"
+        f"all {{\n v = {state} parameter(0)\n l = {state} while(v), condition=more, body=turn\n {here['behind']}"
+        " ROOT r = f32[] get-tuple-element(l), index=2\n}\n"
+        f"own {{\n{given} ROOT r = f32[] copy(x)\n}}\n"
+    )
+    lines = [f"{name} = {kind} parameter({n})" for n, (name, kind) in enumerate((("n", "s32[]"), ("s", "s32[]")))]
+    lines += ["x = f32[] parameter(2)", "q = pred[] parameter(3)", f"v = {state} tuple(n, s, x)"]
+    chosen = "ROOT c = f32[] conditional(q, v, v), true_computation=all, false_computation=own"
+    text = entry(*lines, chosen, before=functions).replace("m\n", "m, replica_count=2\n", 1)
+    assert ((0, 1) in exchanges_in(text)) is (where != "behind")
+    assert where != "behind" or exchanges_in(text) == [()]
 
 
 def test_who_takes_part_in_a_turn_is_said_by_all_loops_around() -> None:

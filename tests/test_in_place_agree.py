@@ -760,6 +760,31 @@ def test_elements_that_lie_astride_others_meet_both(offset: int, found: str) -> 
     assert _planned(module, at=(32, offset)) == [found]
 
 
+@pytest.mark.parametrize(("size", "found"), [("8,1", "unknown"), ("8,2", "refuted"), ("1,8", "refuted")])
+def test_what_is_sorted_of_one_stays_as_it_is(size: str, found: str) -> None:
+    """Along the second dimension in its place, and along the first one beside it, where it is read."""
+    kind = f"f32[{size}]{{1,0}}"
+    lines = [f"%{n} = {kind} sort(%p), dimensions={{{d}}}, to_apply=%ge" for n, d in (("d", 1), ("e", 0))]
+    module = _module(lines, [("d", kind), ("e", kind)], (kind, kind), "%x, %w, %j")
+    assert _planned(module, "y{0}") == [found]
+
+
+@pytest.mark.parametrize("begins", ["constant(0)", "constant(1)"])
+def test_where_an_update_goes_in_what_is_called_may_not_be_what_any_number_says(begins: str) -> None:
+    """Where nobody follows what a call is given it may be the same place always."""
+    module = (
+        "HloModule m, is_scheduled=true\n\n%work {\n %x = f32[8]{0} parameter(0)\n %v = f32[4]{0} parameter(1)\n"
+        " %c = s32[] parameter(2)\n %u = f32[4]{0} negate(%v)\n"
+        " ROOT %y = f32[8]{0} dynamic-update-slice(%x, %u, %c)\n}\n\n"
+        "ENTRY %main {\n %a = f32[8]{0} parameter(0)\n %b = f32[4]{0} parameter(1)\n"
+        f" %j = s32[] {begins}\n %x0 = f32[8]{{0}} negate(%a)\n"
+        " %z = f32[8]{0} call(%x0, %b, %j), to_apply=%work\n ROOT %r = f32[8]{0} negate(%z)\n}\n"
+    )
+    plan = roomy_plan(module, (("y", "x0"), ("u", "x0")))
+    found = {r.verdict for r in judged(module, plan) if r.claim == "plan-in-place"}
+    assert found == {"proved", "unknown"}
+
+
 @pytest.mark.parametrize("places", [9, 0])
 def test_when_a_fused_scatter_reads_beside_what_is_written_is_not_known(places: int) -> None:
     """Nor which updates are dropped."""

@@ -893,6 +893,19 @@ def test_what_is_declared_is_judged_before_anything_shares_a_buffer() -> None:
         assert _verdicts(text)["hazard-in-place"][0] == found
 
 
+@pytest.mark.parametrize(("start", "found"), [(4, "proved"), (3, "refuted")])
+def test_an_update_that_is_declared_is_judged_before_anything_shares_a_buffer(start: int, found: str) -> None:
+    """No compiler has still to decide on it."""
+    body = (
+        " p = f32[8] parameter(0)\n s = f32[4] slice(p), slice={[0:4]}\n n = f32[4] negate(s)\n"
+        f" k = s32[] constant({start})\n ROOT u = f32[8] dynamic-update-slice(p, n, k)\n"
+    )
+    declared = ", output_to_operand_aliasing={{}: (0, {})}"
+    for scheduled in (", is_scheduled=true", ""):
+        text = _module(body, "c", rest=declared).replace(", is_scheduled=true", scheduled)
+        assert _verdicts(text)["hazard-in-place"][0] == found
+
+
 def test_what_no_compiler_decided_yet_is_no_error() -> None:
     """Before copies are inserted a fusion that cannot work in place does not."""
     opaque = ' o = f32[8] custom-call(x), custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}\n ROOT f ='

@@ -139,7 +139,9 @@ class Kernels:
                 readings = tuple(
                     r for n in range(len(i.operands)) if n not in own for r in self._whole_operand(c, i, n)
                 )
-                yield Making(at, way, leaf, leaf, index, (), readings, c, into, i.name if way == "sort" else "")
+                kept = tuple(self._whole_operand(c, i, k)) if way == "sort" and _sorts_nothing(i, leaf) else ()
+                sort = i.name if way == "sort" else ""
+                yield Making(at, way, leaf, leaf, index, (), readings, c, into, sort, kept)
                 continue
             sets = self._composer.plain(c, i, OUTPUT_TO_INPUT, _number(i, at))
             plain = tuple(self._named(c, i, sets))
@@ -320,7 +322,10 @@ class Kernels:
                     for place in outputs.get(n, ())
                 )
                 readings += [replace(_meanwhile(r, told), made_at=made_at) for r in found]
-        return Making(at, "sort", leaf, leaf, index, (), tuple(readings), body, replaced, made.name)
+        one = shape_at(made.shape, inner)
+        as_it_is = isinstance(one, ArrayShape) and _sorts_nothing(made, one)
+        kept = tuple(self._followed(c, i, body, made.operands[k])) if as_it_is else ()
+        return Making(at, "sort", leaf, leaf, index, (), tuple(readings), body, replaced, made.name, kept)
 
     def _with_reductions(
         self, c: Computation, i: Instruction, body: Computation, found: list[Making]
@@ -353,6 +358,12 @@ def _meanwhile(reading: KernelReading, told: str) -> KernelReading:
     """Which is read at any time."""
     unknown = OperandMaps(reading.maps.operand, "bound", (), reading.maps.position, told)
     return replace(reading, maps=unknown, elements=reading.maps)
+
+
+def _sorts_nothing(sort: Instruction, made: ArrayShape) -> bool:
+    """Every element stays where it is: there is one along the dimension that is sorted, or none."""
+    (dimension,) = sort.attributes.integers("dimensions") or (0,)
+    return made.rank == 0 or made.dimensions[dimension] <= 1
 
 
 def _is_sorted_alike(body: Computation, sort: Instruction, n: int) -> bool:

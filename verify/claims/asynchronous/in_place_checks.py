@@ -205,15 +205,15 @@ def _written_by(module: Module, i: Instruction, body: Computation) -> Iterator[W
     root = body.root
     results = root.operands if root.opcode == "tuple" else (root.name,)
     seen: set[tuple[tuple[int, ...], int]] = set()
+    declared = [(entry.output_index, entry.operand) for entry in aliasing_of(i)]
     for output, number, _ in (p for p in fused_in_place(module, i) if is_update(body, *p[:2])):
         name = results[output[0]] if output else root.name
         seen.add((output, number))
-        yield Written(name, number, updating(body.by_name, name), False, at=output)
-    for entry in aliasing_of(i):
-        key = (entry.output_index, entry.operand)
-        if key not in seen and 0 <= entry.operand < len(i.operands):
+        yield Written(name, number, updating(body.by_name, name), (output, number) in declared, at=output)
+    for key in declared:
+        if key not in seen and 0 <= key[1] < len(i.operands):
             seen.add(key)
-            yield Written(_made_at(body, *key), entry.operand, None, True, at=entry.output_index)
+            yield Written(_made_at(body, *key), key[1], None, True, at=key[0])
     for k, name in enumerate(results):
         output = (k,) if root.opcode == "tuple" else ()
         update = updating(body.by_name, name)
