@@ -857,6 +857,7 @@ def test_what_a_scatter_writes_is_not_said_beside_a_sort() -> None:
             _LINE,
             "unknown",
         ),
+        (["%h = f32[8]{0} convert(%p)", "%d = f32[8]{0} negate(%h)"], "c64[8]{0}", _LINE, "unknown"),
         # The lower half of an integer.
         (["%h = u16[8]{0} convert(%p)", "%d = u16[8]{0} negate(%h)"], "u32[8]{0}", "u16[8]{0}", "unknown"),
         (["%h = f16[8]{0} convert(%p)", "%d = f16[8]{0} negate(%h)"], _LINE, "f16[8]{0}", "refuted"),

@@ -893,6 +893,21 @@ def test_what_is_declared_is_judged_before_anything_shares_a_buffer() -> None:
         assert _verdicts(text)["hazard-in-place"][0] == found
 
 
+@pytest.mark.parametrize(("made", "found"), [("convert(n)", "unknown"), ("constant(1)", "proved")])
+def test_a_size_that_is_written_over_may_be_read_before(made: str, found: str) -> None:
+    """It lies behind the elements, where the last of the result is written."""
+    text = (
+        "HloModule m, is_scheduled=true\nfused {\n p = f32[<=8] parameter(0)\n"
+        f" n = s32[] get-dimension-size(p), dimensions={{0}}\n c = f32[] {made}\n"
+        " ROOT d = f32[9] broadcast(c), dimensions={}\n}\n"
+        "ENTRY e {\n x = f32[<=8] parameter(0)\n y = f32[<=8] negate(x)\n ROOT f = f32[9] fusion(y), kind=kLoop, "
+        "calls=fused, output_to_operand_aliasing={{}: (0, {})}\n}\n"
+    )
+    if made.startswith("constant"):
+        text = text.replace(" n = s32[] get-dimension-size(p), dimensions={0}\n", "")
+    assert _verdicts(text)["hazard-in-place"][0] == found
+
+
 @pytest.mark.parametrize(("start", "found"), [(4, "proved"), (3, "refuted")])
 def test_an_update_that_is_declared_is_judged_before_anything_shares_a_buffer(start: int, found: str) -> None:
     """No compiler has still to decide on it."""

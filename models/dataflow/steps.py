@@ -139,7 +139,7 @@ def _takes_parts(module: Module, body: Computation, i: Instruction) -> bool:
     one, other = body.by_name[i.operands[0]].shape, i.shape
     if not isinstance(one, ArrayShape) or not isinstance(other, ArrayShape):
         return True
-    if i.opcode == "convert" and one.element_type not in INTEGERS:
+    if i.opcode == "convert" and one.element_type not in INTEGERS | {"c64", "c128"}:
         return False
     return ELEMENT_BITS[one.element_type] > ELEMENT_BITS[other.element_type]
 
