@@ -536,7 +536,8 @@ def test_in_a_function_that_a_custom_call_is_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "told"), [("", "", False), ("x", "x", False), ("", "x", True), ("x", "y", True)]
+    ("first", "second", "told"),
+    [("", "", False), ("x", "x", False), ("", "x", True), ("x", "", True), ("x", "y", True)],
 )
 def test_with_words_that_nobody_knows(first: str, second: str, told: bool) -> None:
     """What they change nobody knows either."""

@@ -560,6 +560,26 @@ def test_what_is_said_of_one_of_two_that_begin_alike(where: str, first: int, sec
     assert ("promised: _xla_send_recv_validation of async-done" in dict(found.axioms)) is (first != second)
 
 
+@pytest.mark.parametrize(("given", "told"), [("p, q", False), ("p, p", True), ("q, q", True)])
+def test_what_a_start_says_is_said_of_all_that_it_is_given(given: str, told: bool) -> None:
+    """Also of what comes to nothing there."""
+    body = (
+        "w {\n  x = f32[2] parameter(0)\n  y = f32[2] parameter(1)\n  s = f32[2] add(x, y)\n"
+        "  z = f32[2] collective-permute(s), source_target_pairs={{0,1}}\n  ROOT o = f32[2] constant({1, 2})\n}\n"
+    )
+    flies = "((f32[2], f32[2]), f32[2])"
+
+    def text(said: bool) -> str:
+        lines = ["p = f32[2] parameter(0)", "q = f32[2] parameter(1)"]
+        lines += [f"a = {flies} async-start(p, q), calls=w{SAID}", "c = f32[2] async-done(a)"]
+        lines += [f"b = {flies} async-start({given}), calls=w{SAID if said else ''}", "d = f32[2] async-done(b)"]
+        return entry(*lines, "ROOT r = f32[2] add(c, d)", before=body).replace("m\n", "m, replica_count=2\n", 1)
+
+    found = decide(parse_module(text(False)), parse_module(text(True)), "exact")
+    assert found.verdict == "proved"
+    assert ("promised: _xla_send_recv_validation of async-start" in dict(found.axioms)) is told
+
+
 @pytest.mark.parametrize(("first", "second", "told"), [("0", "0", False), ("0", "1", True), ("1", "0", True)])
 def test_what_is_said_of_what_is_given_something_in_flight(first: str, second: str, told: bool) -> None:
     outer = f"outer {{\n  f = {FLIES} parameter(0)\n  ROOT d = f32[2] async-done(f)\n}}\n"
