@@ -951,6 +951,16 @@ def test_who_takes_part_in_an_exchange_is_said_by_all_that_chooses(outer: str, i
         (proved if (outer, inner) == others else unproved)(one, other, "exact")
 
 
+def test_who_takes_part_in_a_turn_beside_words_that_nobody_knows_is_not_modelled() -> None:
+    summed = " g = f32[2] all-reduce(x), replica_groups={}, to_apply=add\n"
+    function = f"sums {{\n x = f32[2] parameter(0)\n{summed.replace(' g', ' ROOT g')}}}\n"
+    called = ' g = f32[2] call(x), to_apply=sums, frontend_attributes={odd="x"}\n'
+    text = parse_module(exchanged_in_turns("g").replace(summed, called).replace("once {", f"{function}once {{", 1))
+    found = decide(text, text, "exact")
+    assert found.verdict == "unknown"
+    assert "which exchanges between devices in a branch or turn" in (found.reason or "")
+
+
 def exchanges_in(text: str) -> list[tuple[int, ...]]:
     """On which states of loops each exchange depends beside what it is given: by their numbers."""
     reader = GraphReader()
