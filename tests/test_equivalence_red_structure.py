@@ -560,6 +560,26 @@ def test_what_is_said_of_one_of_two_that_begin_alike(where: str, first: int, sec
     assert ("promised: _xla_send_recv_validation of async-done" in dict(found.axioms)) is (first != second)
 
 
+@pytest.mark.parametrize(("first", "second"), [("x", "x"), ("x", "y"), ("y", "x"), ("", "x"), ("x", "")])
+def test_what_is_said_of_what_flies_with_words_that_nobody_knows(first: str, second: str) -> None:
+    """Also where nothing comes back."""
+    functions = "w {\n  x = f32[2] parameter(0)\n  y = f32[2] negate(x)\n  ROOT r = () tuple()\n}\n"
+
+    def text(said: str) -> str:
+        lines = ["p = f32[2] parameter(0)"]
+        for n, odd in enumerate((first, second)):
+            words = f', frontend_attributes={{odd="{odd}"}}' if odd else ""
+            lines.append(f"s{n} = ((f32[2]), ()) async-start(p), calls=w{words}")
+            lines.append(f"d{n} = () async-done(s{n}){SAID if said == str(n) else ''}")
+        return entry(*lines, "ROOT r = f32[2] copy(p)", before=functions).replace("m\n", "m, replica_count=2\n", 1)
+
+    for one_, other in (("0", "1"), ("1", "0")):
+        found = decide(parse_module(text(one_)), parse_module(text(other)), "exact")
+        assert found.verdict == "proved"
+        told = "promised: _xla_send_recv_validation of async-done" in dict(found.axioms)
+        assert told is (first != second)
+
+
 @pytest.mark.parametrize(("given", "told"), [("p, q", False), ("p, p", True), ("q, q", True)])
 def test_what_a_start_says_is_said_of_all_that_it_is_given(given: str, told: bool) -> None:
     """Also of what comes to nothing there."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.meaning import attribute_key
-from hloproof.equivalence.value_trees import ValueTree, leaves_of, rebuilt
+from hloproof.equivalence.value_trees import ValueTree, in_flight, leaves_of, rebuilt
 from hloproof.models.hlo.attributes import Attributes, Quoted, Word
 from hloproof.models.hlo.beside import Beside, beside, frontend_entries, replicated
 from hloproof.models.hlo.module import Computation, Instruction, Module
@@ -77,7 +77,7 @@ def of_unknown(graph: Graph, value: ValueTree, key: tuple[Any, ...], operands: S
         graph.node("custom-call", leaf.type, leaf.sizes, (*operands, leaf), (*key, n))
         for n, leaf in enumerate(leaves_of(value))
     )
-    return rebuilt(value, leaves)
+    return rebuilt(value, leaves, ((key, tuple(operands), runs) for runs in in_flight(value)))
 
 
 def promises_of_module(module: Module) -> Iterator[Promise]:
