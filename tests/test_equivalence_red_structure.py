@@ -14,6 +14,17 @@ from hloproof.models.errors import InputError
 from hloproof.models.hlo.parser import parse_module
 from hloproof.queries.equivalence import compare
 
+SAID = ', frontend_attributes={_xla_send_recv_validation="{{0,6}}"}'
+MOVES = (
+    ', backend_config={"fusion_backend_config":{"kind":"__dynamic_memcpy","dynamic_memcpy_config":'
+    '{"depends_on_loop":true,"src_offset_bytes":["0","4"],"dst_offset_bytes":["0","0"]}}}'
+)
+
+
+def on_two(text: str) -> str:
+    """The module on two devices."""
+    return text.replace("m\n", "m, replica_count=2\n", 1)
+
 
 def given_buffer(kind: str) -> str:
     return entry(
@@ -185,9 +196,9 @@ def test_what_cannot_be_read_of_a_loop_is_not_known(config: str) -> None:
 def permuted(carried: str, by: str = "r = f32[2] copy(q)") -> str:
     """A permutation, and when it carries anything."""
     more = f', frontend_attributes={{_xla_send_recv_validation="{carried}"}}' if carried else ""
-    return one(
-        "f32[2]", f"q = f32[2] collective-permute(p), source_target_pairs={{{{0,1}}}}{more}", f"ROOT {by}"
-    ).replace("m\n", "m, replica_count=2\n", 1)
+    return on_two(
+        one("f32[2]", f"q = f32[2] collective-permute(p), source_target_pairs={{{{0,1}}}}{more}", f"ROOT {by}")
+    )
 
 
 def test_turns_in_which_a_permutation_carries_nothing_are_a_promise() -> None:
@@ -214,12 +225,14 @@ def started(carried: str, pair: str = "0,1") -> str:
         "w {\n  x = f32[2] parameter(0)\n"
         f"  ROOT y = f32[2] collective-permute(x), source_target_pairs={{{{{pair}}}}}\n}}\n\n"
     )
-    return entry(
-        "p = f32[2] parameter(0)",
-        f"s = ((f32[2]), f32[2]) async-start(p), calls=w{more}",
-        "ROOT r = f32[2] async-done(s)",
-        before=wrapped,
-    ).replace("m\n", "m, replica_count=2\n", 1)
+    return on_two(
+        entry(
+            "p = f32[2] parameter(0)",
+            f"s = ((f32[2]), f32[2]) async-start(p), calls=w{more}",
+            "ROOT r = f32[2] async-done(s)",
+            before=wrapped,
+        )
+    )
 
 
 def test_what_a_start_says_is_said_of_its_permutation() -> None:
@@ -247,7 +260,6 @@ def test_a_start_that_names_no_computation_is_not_modelled() -> None:
 
 @pytest.mark.parametrize(("second", "told"), [("0,1", False), ("1,0", True)])
 def test_what_a_start_says_is_said_of_what_its_call_calls(second: str, told: bool) -> None:
-    more = ', frontend_attributes={_xla_send_recv_validation="{{0,6}}"}'
     functions = "".join(
         f"inner{n} {{\n  x = f32[2] parameter(0)\n"
         f"  ROOT y = f32[2] collective-permute(x), source_target_pairs={{{{{pair}}}}}\n}}\n"
@@ -255,15 +267,17 @@ def test_what_a_start_says_is_said_of_what_its_call_calls(second: str, told: boo
         for n, pair in enumerate(("0,1", second))
     )
     before, after = (
-        entry(
-            "p = f32[2] parameter(0)",
-            f"s = ((f32[2]), f32[2]) async-start(p), calls=w0{more}",
-            "a = f32[2] async-done(s)",
-            f"t = ((f32[2]), f32[2]) async-start(p), calls=w1{more if said else ''}",
-            "b = f32[2] async-done(t)",
-            "ROOT r = f32[2] add(a, b)",
-            before=functions,
-        ).replace("m\n", "m, replica_count=2\n", 1)
+        on_two(
+            entry(
+                "p = f32[2] parameter(0)",
+                f"s = ((f32[2]), f32[2]) async-start(p), calls=w0{SAID}",
+                "a = f32[2] async-done(s)",
+                f"t = ((f32[2]), f32[2]) async-start(p), calls=w1{SAID if said else ''}",
+                "b = f32[2] async-done(t)",
+                "ROOT r = f32[2] add(a, b)",
+                before=functions,
+            )
+        )
         for said in (False, True)
     )
     found = decide(parse_module(before), parse_module(after), "exact")
@@ -274,10 +288,6 @@ def test_what_a_start_says_is_said_of_what_its_call_calls(second: str, told: boo
 @pytest.mark.parametrize(("first", "second", "told"), [("f", "f", False), ("f", "g", True), ("", "f", True)])
 def test_what_is_said_of_a_fusion_is_said_of_what_it_computes(first: str, second: str, told: bool) -> None:
     """Where a copy begins in each turn is not what it is for another computation of the same operands."""
-    config = (
-        '"dynamic_memcpy_config":{"depends_on_loop":true,"src_offset_bytes":["0","4"],"dst_offset_bytes":["0","0"]}'
-    )
-    config = f', backend_config={{"fusion_backend_config":{{"kind":"__dynamic_memcpy",{config}}}}}'
     given = " x = s32[8] parameter(0)\n i = s32[] parameter(1)\n t = s32[] constant(3)\n"
     functions = "".join(
         f"{name} {{\n{given} j = s32[] multiply(i, {factor})\n"
@@ -286,7 +296,7 @@ def test_what_is_said_of_a_fusion_is_said_of_what_it_computes(first: str, second
     )
 
     def text(said: str) -> str:
-        lines = [f"{n}1 = s32[2] fusion(x, i), kind=kLoop, calls={n}{config if n == said else ''}" for n in "fg"]
+        lines = [f"{n}1 = s32[2] fusion(x, i), kind=kLoop, calls={n}{MOVES if n == said else ''}" for n in "fg"]
         head = ("x = s32[8] parameter(0)", "i = s32[] parameter(1)")
         return entry(*head, *lines, "ROOT r = s32[2] add(f1, g1)", before=functions)
 
@@ -297,16 +307,12 @@ def test_what_is_said_of_a_fusion_is_said_of_what_it_computes(first: str, second
 
 def copying(*lines: str) -> str:
     """A copy from a place that moves in each turn, as the text says, in a branch and by itself."""
-    config = (
-        '"dynamic_memcpy_config":{"depends_on_loop":true,"src_offset_bytes":["0","4"],"dst_offset_bytes":["0","0"]}'
-    )
-    config = f'backend_config={{"fusion_backend_config":{{"kind":"__dynamic_memcpy",{config}}}}}'
     functions = (
         "part {\n x = s32[8] parameter(0)\n i = s32[] parameter(1)\n"
         " ROOT r = s32[2] dynamic-slice(x, i), dynamic_slice_sizes={2}\n}\n"
         "copies {\n t = (s32[8], s32[]) parameter(0)\n x = s32[8] get-tuple-element(t), index=0\n"
         " i = s32[] get-tuple-element(t), index=1\n"
-        f" ROOT r = s32[2] fusion(x, i), kind=kLoop, calls=part, {config}\n}}\n"
+        f" ROOT r = s32[2] fusion(x, i), kind=kLoop, calls=part{MOVES}\n}}\n"
         "none {\n t = (s32[8], s32[]) parameter(0)\n ROOT r = s32[2] constant({1, 2})\n}\n"
     )
     head = ("x = s32[8] parameter(0)", "i = s32[] parameter(1)", "q = pred[] parameter(2)")
@@ -341,7 +347,6 @@ def test_what_is_said_of_a_copy_in_a_branch(before: str, after: str, told: bool)
 )
 def test_what_is_said_of_what_comes_to_nothing(where: str, second: str, of: str, told: bool) -> None:
     """Of the permutation that is started, and of what it is given, though nobody needs it."""
-    more = ', frontend_attributes={_xla_send_recv_validation="{{0,6}}"}'
     functions = "".join(
         f"w{n} {{\n  x = f32[2] parameter(0)\n"
         f"  y = f32[2] collective-permute(x), source_target_pairs={{{{{pair}}}}}\n  ROOT r = f32[2] copy(o)\n}}\n"
@@ -349,7 +354,7 @@ def test_what_is_said_of_what_comes_to_nothing(where: str, second: str, of: str,
     ).replace("  ROOT", "  o = f32[2] constant({1, 2})\n  ROOT")
 
     def text(said: bool) -> str:
-        words = [more if where == w else "" for w in ("async-start", "async-done")]
+        words = [SAID if where == w else "" for w in ("async-start", "async-done")]
         lines = ["p = f32[2] parameter(0)", "q = f32[2] parameter(1)"]
         lines += [f"s = ((f32[2]), f32[2]) async-start(p), calls=w0{words[0]}", f"a = f32[2] async-done(s){words[1]}"]
         words = words if said else ["", ""]
@@ -358,14 +363,11 @@ def test_what_is_said_of_what_comes_to_nothing(where: str, second: str, of: str,
             f"b = f32[2] async-done(t){words[1]}",
         ]
         module = entry(*lines, "ROOT r = f32[2] add(a, b)", before=functions)
-        return module.replace("m\n", "m, replica_count=2\n", 1)
+        return on_two(module)
 
     found = decide(parse_module(text(False)), parse_module(text(True)), "exact")
     assert found.verdict == "proved"
     assert (f"promised: _xla_send_recv_validation of {where}" in dict(found.axioms)) is told
-
-
-SAID = ', frontend_attributes={_xla_send_recv_validation="{{0,6}}"}'
 
 
 @pytest.mark.parametrize(("first", "second"), [("p", "p"), ("p", "q"), ("q", "q")])
@@ -379,7 +381,7 @@ def test_what_an_end_says_is_said_of_what_is_permuted(first: str, second: str) -
             for n, of in enumerate((first, second))
         ]
         head = ("p = f32[2] parameter(0)", "q = f32[2] parameter(1)")
-        return entry(*head, *lines, "ROOT r = f32[2] add(d0, d1)").replace("m\n", "m, replica_count=2\n", 1)
+        return on_two(entry(*head, *lines, "ROOT r = f32[2] add(d0, d1)"))
 
     found = decide(parse_module(text(False)), parse_module(text(True)), "exact")
     assert found.verdict == "proved"
@@ -404,7 +406,7 @@ def promised_by_its_end(before: list[str], after: list[str], functions: str = ""
         ends = [f"d{k} = f32[2] async-done(c{k}){SAID if k == n else ''}" for k in (0, 1)]
         lines = ["p = f32[2] parameter(0)", "q = pred[] parameter(1)", "n = pred[] not(q)", *before, *after, *ends]
         text = entry(*lines, "ROOT r = f32[2] add(d0, d1)", before=NOTHING_COMES_OF + functions)
-        texts.append(parse_module(text.replace("m\n", "m, replica_count=2\n", 1)))
+        texts.append(parse_module(on_two(text)))
     found = decide(texts[0], texts[1], "exact")
     assert found.verdict == "proved"
     return "promised: _xla_send_recv_validation of async-done" in dict(found.axioms)
@@ -544,7 +546,7 @@ def kept_round(after: tuple[str, str], inside: tuple[str, str] = ("", "")) -> st
         f"d1 = f32[2] async-done(c1){after[1]}",
         "ROOT r = f32[2] add(d0, d1)",
     ]
-    return entry(*lines, before=KEEPS + functions).replace("m\n", "m, replica_count=2\n", 1)
+    return on_two(entry(*lines, before=KEEPS + functions))
 
 
 @pytest.mark.parametrize("where", ["after", "inside"])
@@ -571,10 +573,10 @@ def test_what_is_said_of_what_flies_with_words_that_nobody_knows(first: str, sec
             words = f', frontend_attributes={{odd="{odd}"}}' if odd else ""
             lines.append(f"s{n} = ((f32[2]), ()) async-start(p), calls=w{words}")
             lines.append(f"d{n} = () async-done(s{n}){SAID if said == str(n) else ''}")
-        return entry(*lines, "ROOT r = f32[2] copy(p)", before=functions).replace("m\n", "m, replica_count=2\n", 1)
+        return on_two(entry(*lines, "ROOT r = f32[2] copy(p)", before=functions))
 
-    for one_, other in (("0", "1"), ("1", "0")):
-        found = decide(parse_module(text(one_)), parse_module(text(other)), "exact")
+    for before, after in (("0", "1"), ("1", "0")):
+        found = decide(parse_module(text(before)), parse_module(text(after)), "exact")
         assert found.verdict == "proved"
         told = "promised: _xla_send_recv_validation of async-done" in dict(found.axioms)
         assert told is (first != second)
@@ -593,7 +595,7 @@ def test_what_a_start_says_is_said_of_all_that_it_is_given(given: str, told: boo
         lines = ["p = f32[2] parameter(0)", "q = f32[2] parameter(1)"]
         lines += [f"a = {flies} async-start(p, q), calls=w{SAID}", "c = f32[2] async-done(a)"]
         lines += [f"b = {flies} async-start({given}), calls=w{SAID if said else ''}", "d = f32[2] async-done(b)"]
-        return entry(*lines, "ROOT r = f32[2] add(c, d)", before=body).replace("m\n", "m, replica_count=2\n", 1)
+        return on_two(entry(*lines, "ROOT r = f32[2] add(c, d)", before=body))
 
     found = decide(parse_module(text(False)), parse_module(text(True)), "exact")
     assert found.verdict == "proved"
@@ -616,12 +618,14 @@ def test_what_is_called_with_words_that_nobody_knows_is_given_something_in_fligh
     outer = f"outer {{\n  f = {FLIES} parameter(0)\n  ROOT d = f32[2] async-done(f)\n}}\n"
     before, after = (
         parse_module(
-            entry(
-                "p = f32[2] parameter(0)",
-                f"f = {FLIES} async-start(p), calls=w{start}",
-                'ROOT c = f32[2] call(f), to_apply=outer, frontend_attributes={odd="x"}',
-                before=NOTHING_COMES_OF + outer,
-            ).replace("m\n", "m, replica_count=2\n", 1)
+            on_two(
+                entry(
+                    "p = f32[2] parameter(0)",
+                    f"f = {FLIES} async-start(p), calls=w{start}",
+                    'ROOT c = f32[2] call(f), to_apply=outer, frontend_attributes={odd="x"}',
+                    before=NOTHING_COMES_OF + outer,
+                )
+            )
         )
         for start in ("0", second)
     )
@@ -637,8 +641,8 @@ def test_who_takes_part_beside_words_that_nobody_knows_is_not_modelled(dead: boo
         f" ROOT o = f32[2] negate({'q' if dead else 'g'})\n}}\nall {{"
     )
     texts = [parse_module(exchanged_by(call, which).replace("all {", body, 1)) for which in ("first", "every")]
-    for one_, other in ((0, 1), (1, 0), (0, 0)):
-        assert decide(texts[one_], texts[other], "exact").verdict == "unknown"
+    for before, after in ((0, 1), (1, 0), (0, 0)):
+        assert decide(texts[before], texts[after], "exact").verdict == "unknown"
 
 
 @pytest.mark.parametrize(("first", "second", "told"), [("0", "0", False), ("0", "1", True), ("1", "0", True)])
@@ -676,16 +680,18 @@ def ended(*said: str) -> str:
     wrapped = (
         "w {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] collective-permute(x), source_target_pairs={{0,1}}\n}\n\n"
     )
-    return entry(
-        "p = f32[2] parameter(0)",
-        "q = f32[2] parameter(1)",
-        f"s = ((f32[2]), f32[2]) async-start(p), calls=w{more[2]}",
-        f"a = f32[2] async-done(s){more[0]}",
-        "t = ((f32[2]), f32[2]) async-start(q), calls=w",
-        f"b = f32[2] async-done(t){more[1]}",
-        "ROOT r = f32[2] add(a, b)",
-        before=wrapped,
-    ).replace("m\n", "m, replica_count=2\n", 1)
+    return on_two(
+        entry(
+            "p = f32[2] parameter(0)",
+            "q = f32[2] parameter(1)",
+            f"s = ((f32[2]), f32[2]) async-start(p), calls=w{more[2]}",
+            f"a = f32[2] async-done(s){more[0]}",
+            "t = ((f32[2]), f32[2]) async-start(q), calls=w",
+            f"b = f32[2] async-done(t){more[1]}",
+            "ROOT r = f32[2] add(a, b)",
+            before=wrapped,
+        )
+    )
 
 
 def test_what_an_end_says_is_said_of_what_it_ends() -> None:
@@ -981,12 +987,12 @@ def test_who_takes_part_in_a_turn_beside_words_that_nobody_knows_is_not_modelled
     assert "which exchanges between devices in a branch or turn" in (found.reason or "")
 
 
-def exchanges_in(text: str) -> list[tuple[int, ...]]:
-    """On which states of loops each exchange depends beside what it is given: by their numbers."""
+def exchanges_in(text: str) -> list[tuple[tuple[int, int], ...]]:
+    """On which states of loops each exchange depends beside what it is given: by level and number."""
     reader = GraphReader()
     reader.read(parse_module(text), 0)
     found = [n for n in reader.graph.nodes.values() if n.head == "all-reduce"]
-    return [tuple(b.key[2] for b in n.bodies if b.head == "bound" and b.key[0] == "state") for n in found]
+    return [tuple(b.key[1:] for b in n.bodies if b.head == "bound" and b.key[0] == "state") for n in found]
 
 
 @pytest.mark.parametrize("where", ["turn", "condition", "behind"])
@@ -1010,17 +1016,13 @@ def test_who_takes_part_is_said_by_all_states_that_decide(where: str) -> None:
     lines = [f"{name} = {kind} parameter({n})" for n, (name, kind) in enumerate((("n", "s32[]"), ("s", "s32[]")))]
     lines += ["x = f32[] parameter(2)", "q = pred[] parameter(3)", f"v = {state} tuple(n, s, x)"]
     chosen = "ROOT c = f32[] conditional(q, v, v), true_computation=all, false_computation=own"
-    text = entry(*lines, chosen, before=functions).replace("m\n", "m, replica_count=2\n", 1)
-    assert ((0, 1) in exchanges_in(text)) is (where != "behind")
+    text = on_two(entry(*lines, chosen, before=functions))
+    assert (((0, 0), (0, 1)) in exchanges_in(text)) is (where != "behind")
     assert where != "behind" or exchanges_in(text) == [()]
 
 
 def test_who_takes_part_in_a_turn_is_said_by_all_loops_around() -> None:
-    reader = GraphReader()
-    reader.read(parse_module(exchanged_deeper("g")), 0)
-    exchanged = [n for n in reader.graph.nodes.values() if n.head == "all-reduce"]
-    levels = {tuple(b.key[1] for b in n.bodies if b.head == "bound" and b.key[0] == "state") for n in exchanged}
-    assert (0, 1) in levels
+    assert (0, 1) in {tuple(level for level, _ in states) for states in exchanges_in(exchanged_deeper("g"))}
 
 
 def printing(turns: int) -> str:

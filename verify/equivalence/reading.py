@@ -166,11 +166,10 @@ class GraphReader(OperationReader):
         self.graph.unknown.update(f"{b.name} of {i.opcode}" for b in found if b.kind == "unknown")
         own_loops = self.endings[before.loops :]
         self.endings[before.loops :] = [with_unknown_words(e, self.graph, operands, key) for e in own_loops]
+        name = next(b.name for b in found if b.kind == "unknown")
         if len(self.effects.nodes) > before.effects:
-            name = next(b.name for b in found if b.kind == "unknown")
             raise NotModelled(f"{name} of {i.opcode}, which has effects")
         if path and self.exchanges > before.exchanges:
-            name = next(b.name for b in found if b.kind == "unknown")
             raise NotModelled(f"{name} of {i.opcode}, which exchanges between devices in a branch or turn")
         return of_unknown(self.graph, value, key, operands)
 
@@ -347,9 +346,9 @@ class GraphReader(OperationReader):
             varying = [k for k in range(len(state)) if state[k] is bound[k]]
             needed = NeededStates.of(after, holds, {bound[k]: k for k in varying})
             # Which devices are in a turn is said by what decides on it.
-            if self.exchanges == exchanges or decided_by == tuple(needed.deciding):
+            if self.exchanges == exchanges or decided_by == needed.deciding:
                 break
-            decided_by = tuple(needed.deciding)
+            decided_by = needed.deciding
         self.deciding = around
         if len(self.effects.nodes) != saved[0]:
             raise NotModelled("effects inside a loop")

@@ -77,10 +77,13 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                 fusion = _Fusion(composer, body, given, context.how)
                 found = fusion.judge(written, numbers)
                 more = _perhaps_in_one_buffer(context, computation, i, written) if found.problem is None else ()
-                if found.found.verdict is Verdict.PROVED and not set(more) <= {written.number}:
-                    beside = {*numbers, *more} - {written.number}
-                    both = any(w.number in beside for w in alone)
-                    found = fusion.judge_as_one_array(written, (*numbers, *more), found, written_too=both)
+                if found.found.verdict is Verdict.PROVED and more:
+                    every = tuple(dict.fromkeys((*numbers, *more)))
+                    as_one = found if every == numbers else fusion.judge(written, every)
+                    # Nor may two results be written over one array.
+                    both = any(w.number in every[1:] for w in alone)
+                    if both or as_one.found.verdict is not Verdict.PROVED:
+                        found = fusion.may_be_one_array(written)
                 if found.problem is not None and not written.sure and context.shares:
                     found = judged(
                         CLAIM,
@@ -319,14 +322,8 @@ class _Fusion:
             return self._unknown(SIZES)
         return judged(CLAIM, self._place, engines=tuple(sorted(engines)))
 
-    def judge_as_one_array(
-        self, written: Written, numbers: tuple[int, ...], apart: Judgement, *, written_too: bool
-    ) -> Judgement:
-        """The same where these operands may be one array, and nobody knows which are; `apart` where they are not.
-        `written_too`: other results are written over some of them."""
-        found = self.judge(written, numbers)
-        if found.found.verdict is Verdict.PROVED and not written_too:
-            return apart
+    def may_be_one_array(self, written: Written) -> Judgement:
+        """What is judged apart is not known to be so."""
         name, inside = self._given.call.operands[written.number], self._given.computation.name
         return self._unknown(f"whether {name} and another operand are one array in {inside} is not known")
 
