@@ -582,6 +582,32 @@ def test_what_is_said_of_what_flies_with_words_that_nobody_knows(first: str, sec
         assert told is (first != second)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "told"), [("00", "00", False), ("00", "01", True), ("01", "00", True), ("00", "10", True)]
+)
+def test_what_is_said_of_one_of_two_that_fly_out_of_unknown_words(first: str, second: str, told: bool) -> None:
+    """Where nothing comes back: of the first and of the second part, and of what was given one array and another."""
+    functions = "w {\n  x = f32[2] parameter(0)\n  y = f32[2] negate(x)\n  ROOT r = () tuple()\n}\n" + (
+        "h {\n  x = f32[2] parameter(0)\n  a = ((f32[2]), ()) async-start(x), calls=w\n"
+        "  b = ((f32[2]), ()) async-start(x), calls=w\n  ROOT t = (((f32[2]), ()), ((f32[2]), ())) tuple(a, b)\n}\n"
+    )
+
+    def text(said: int) -> str:
+        lines = ["p = f32[2] parameter(0)", "q = f32[2] parameter(1)"]
+        for n, (given, part) in enumerate((first, second)):
+            lines += [
+                f"t{n} = (((f32[2]), ()), ((f32[2]), ())) call({'pq'[int(given)]}), to_apply=h,"
+                ' frontend_attributes={odd="x"}',
+                f"c{n} = ((f32[2]), ()) get-tuple-element(t{n}), index={part}",
+                f"d{n} = () async-done(c{n}){SAID if said == n else ''}",
+            ]
+        return on_two(entry(*lines, "ROOT r = f32[2] copy(p)", before=functions))
+
+    found = decide(parse_module(text(0)), parse_module(text(1)), "exact")
+    assert found.verdict == "proved"
+    assert ("promised: _xla_send_recv_validation of async-done" in dict(found.axioms)) is told
+
+
 @pytest.mark.parametrize(("given", "told"), [("p, q", False), ("p, p", True), ("q, q", True)])
 def test_what_a_start_says_is_said_of_all_that_it_is_given(given: str, told: bool) -> None:
     """Also of what comes to nothing there."""
@@ -628,6 +654,80 @@ def test_what_is_called_with_words_that_nobody_knows_is_given_something_in_fligh
             )
         )
         for start in ("0", second)
+    )
+    assert decide(before, after, "exact").verdict == found
+
+
+HOLDS = f"((f32[2]), (f32[2], {FLIES}))"
+COPIED = f"({FLIES}, {FLIES}, u32[])"
+INSIDE = (
+    "".join(
+        f"t{n} {{\n  x = f32[2] parameter(0)\n  s = {FLIES} async-start(x), calls=w{n}\n"
+        f"  ROOT t = (f32[2], {FLIES}) tuple(x, s)\n}}\n"
+        f"a{n} {{\n  x = f32[2] parameter(0)\n  ROOT t = {HOLDS} async-start(x), calls=t{n}\n}}\n"
+        f"b{n} {{\n  t = (pred[], f32[2], {HOLDS}) parameter(0)\n  k = pred[] get-tuple-element(t), index=0\n"
+        f"  p = f32[2] get-tuple-element(t), index=1\n  f = {HOLDS} get-tuple-element(t), index=2\n"
+        f"  i = (f32[2], {FLIES}) async-done(f)\n  g = {FLIES} get-tuple-element(i), index=1\n"
+        f"  d = f32[2] async-done(g)\n  l = pred[] constant(false)\n  s = {HOLDS} async-start(p), calls=t{n}\n"
+        f"  ROOT r = (pred[], f32[2], {HOLDS}) tuple(l, p, s)\n}}\n"
+        for n in (0, 1)
+    )
+    + f"more {{\n  t = (pred[], f32[2], {HOLDS}) parameter(0)\n  ROOT k = pred[] get-tuple-element(t), index=0\n}}\n"
+    f"ends {{\n  f = {FLIES} parameter(0)\n  ROOT d = f32[2] async-done(f)\n}}\n"
+    f"copied {{\n  f = {COPIED} parameter(0)\n  g = {FLIES} copy-done(f)\n  ROOT d = f32[2] async-done(g)\n}}\n"
+)
+
+
+def inside_of(way: str, name: str, n: str) -> list[str]:
+    """What another one in flight holds in flight."""
+    ends = [f"i{name} = (f32[2], {FLIES}) async-done(u{name})", f"{name} = {FLIES} get-tuple-element(i{name}), index=1"]
+    if way == "copied":
+        return [f"s{name} = {FLIES} async-start(p), calls=w{n}", f"{name} = {COPIED} copy-start(s{name})"]
+    if way == "chosen":
+        return [f"u{name} = {HOLDS} conditional(q, p, p), true_computation=a0, false_computation=a{n}", *ends]
+    return [
+        f"s{name} = {HOLDS} async-start(p), calls=t0",
+        f"t{name} = (pred[], f32[2], {HOLDS}) tuple(q, p, s{name})",
+        f"l{name} = (pred[], f32[2], {HOLDS}) while(t{name}), condition=more, body=b{n}",
+        f"u{name} = {HOLDS} get-tuple-element(l{name}), index=2",
+        *ends,
+    ]
+
+
+@pytest.mark.parametrize("way", ["chosen", "looped"])
+@pytest.mark.parametrize(("first", "second", "told"), [("0", "0", False), ("0", "1", True), ("1", "0", True)])
+def test_what_is_said_of_what_flies_inside_of_another(way: str, first: str, second: str, told: bool) -> None:
+    assert promised_by_its_end(inside_of(way, "c0", first), inside_of(way, "c1", second), INSIDE) is told
+
+
+@pytest.mark.parametrize(("first", "second", "told"), [("0", "0", False), ("0", "1", True), ("1", "0", True)])
+def test_what_is_said_of_what_is_given_a_copy_of_what_flies(first: str, second: str, told: bool) -> None:
+    def given(name: str, n: str) -> list[str]:
+        starts = f"{name} = (({COPIED}), f32[2]) async-start(g{name}), calls=copied"
+        return [*inside_of("copied", f"g{name}", n), starts]
+
+    assert promised_by_its_end(given("c0", first), given("c1", second), INSIDE) is told
+
+
+@pytest.mark.parametrize("way", ["copied", "chosen", "looped"])
+@pytest.mark.parametrize(("second", "found"), [("0", "proved"), ("1", "unknown")])
+def test_what_is_called_with_words_that_nobody_knows_is_given_what_flies_inside(
+    way: str, second: str, found: str
+) -> None:
+    run = "copied" if way == "copied" else "ends"
+    before, after = (
+        parse_module(
+            on_two(
+                entry(
+                    "p = f32[2] parameter(0)",
+                    "q = pred[] parameter(1)",
+                    *inside_of(way, "f", n),
+                    f'ROOT c = f32[2] call(f), to_apply={run}, frontend_attributes={{odd="x"}}',
+                    before=NOTHING_COMES_OF + INSIDE,
+                )
+            )
+        )
+        for n in ("0", second)
     )
     assert decide(before, after, "exact").verdict == found
 

@@ -229,8 +229,7 @@ class GraphReader(OperationReader):
                 raise NotModelled(f"{name} of {i.opcode} {i.name}, which {start.name} does not say")
         when = carried_when(i)
         if when and when != carried_when(start):
-            runs = given.runs if isinstance(given, Pending) else ()
-            self.promises.add((CARRIED, i.opcode, path, runs, tuple(leaves_of(given)), when))
+            self.promises.add((CARRIED, i.opcode, path, in_flight(given), tuple(leaves_of(given)), when))
 
     def started(
         self, i: Instruction, wrapped: str, given: list[ValueTree], level: int, path: tuple[Any, ...]

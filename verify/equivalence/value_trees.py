@@ -81,16 +81,18 @@ def in_parts(like: ValueTree, leaves: Iterator[Earlier]) -> Any:
 
 
 def in_flight(value: ValueTree) -> tuple[Any, ...]:
-    """What each start that a value holds runs."""
+    """What each start that a value holds runs; behind a start what is in flight inside of its result."""
     if isinstance(value, list):
         return tuple(runs for part in value for runs in in_flight(part))
-    return (value.runs,) if isinstance(value, Pending) else ()
+    return (value.runs, *in_flight(value.result)) if isinstance(value, Pending) else ()
 
 
 def rebuilt(like: ValueTree, nodes: Iterator[Node], runs: Iterator[Any] | None = None) -> ValueTree:
-    """The nodes in the tuple tree of `like`. Of starts in it `runs` may say, one by one, what they run instead."""
+    """The nodes in the tuple tree of `like`. Of the starts in it `runs` may say, in the order of `in_flight`, what they
+    run instead."""
     if isinstance(like, list):
         return [rebuilt(element, nodes, runs) for element in like]
     if isinstance(like, Pending):
-        return Pending(rebuilt(like.result, nodes), like.runs if runs is None else next(runs))
+        own = like.runs if runs is None else next(runs)
+        return Pending(rebuilt(like.result, nodes, runs), own)
     return next(nodes)
