@@ -14,6 +14,10 @@ SENDS = (
     "sends {\n  x = s32[4] parameter(0)\n  t = token[] after-all()\n  o = token[] outfeed(x, t), outfeed_shape=s32[4]\n"
     "  ROOT r = s32[4] copy(x)\n}\n"
 )
+CALLS = (
+    SENDS + "calls {\n  x = s32[4] parameter(0)\n  ROOT c = s32[4] call(x), to_apply=sends\n}\n"
+    "fused {\n  x = s32[4] parameter(0)\n  ROOT c = s32[4] fusion(x), kind=kCustom, calls=sends\n}\n"
+)
 STAYS = "stays {\n  ROOT x = s32[4] parameter(0)\n}\n"
 READS = (
     "reads {\n  x = s32[4] parameter(0)\n  i = s32[2,1] constant({{2},{1}})\n"
@@ -46,6 +50,50 @@ def sent(*branches: str) -> str:
 def test_what_is_sent(before: tuple[str, ...], after: tuple[str, ...], found: Verdict) -> None:
     """The last of the branches is taken for all numbers behind it, and for those below 0."""
     assert decide(parse_module(sent(*before)), parse_module(sent(*after)), "exact").verdict == found
+
+
+@pytest.mark.parametrize("way", ["calls", "fused"])
+def test_what_is_sent_by_what_a_branch_calls(way: str) -> None:
+    def text(*branches: str) -> str:
+        return sent(*branches).replace(SENDS, CALLS)
+
+    last, first, always = (parse_module(text(*b)) for b in (("stays", way), (way, "stays"), (way, way)))
+    assert decide(last, last, "exact").verdict == "proved"
+    assert decide(last, parse_module(text("stays", "sends")), "exact").verdict == "proved"
+    for before, after in ((last, first), (first, last), (last, always), (always, first)):
+        assert decide(before, after, "exact").verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ("0", "", Verdict.UNKNOWN),
+        ("1", "", Verdict.UNKNOWN),
+        ("", "0", Verdict.PROVED),
+        ("", "1", Verdict.PROVED),
+        ("01", "0", Verdict.PROVED),
+        ("0", "1", Verdict.PROVED),
+        ("1", "0", Verdict.PROVED),
+    ],
+)
+def test_what_waits_by_what_a_branch_is_given(before: str, after: str, found: Verdict) -> None:
+    """What comes out of a conditional waits for all that its branches are given, whichever is taken."""
+
+    def text(waits: str) -> str:
+        waiting = [", control-predecessors={o}" if n in waits else "" for n in "01"]
+        return entry(
+            *HEAD,
+            "t = token[] after-all()",
+            "o = token[] outfeed(x, t), outfeed_shape=s32[4]",
+            f"y = s32[4] abs(x){waiting[0]}",
+            f"z = s32[4] abs(x){waiting[1]}",
+            "c = s32[4] conditional(s, y, z), branch_computations={stays, turns}",
+            "n = token[] outfeed(c, t), outfeed_shape=s32[4]",
+            "ROOT r = s32[4] copy(x)",
+            before=STAYS + "turns {\n  x = s32[4] parameter(0)\n  ROOT y = s32[4] negate(x)\n}\n",
+        )
+
+    assert decide(parse_module(text(before)), parse_module(text(after)), "exact").verdict == found
 
 
 @pytest.mark.parametrize(("chooses", "found"), [("s", Verdict.PROVED), ("p", Verdict.UNKNOWN), ("n", Verdict.UNKNOWN)])

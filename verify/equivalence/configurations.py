@@ -77,7 +77,9 @@ def of_unknown(graph: Graph, value: ValueTree, key: tuple[Any, ...], operands: S
         graph.node("custom-call", leaf.type, leaf.sizes, (*operands, leaf), (*key, n))
         for n, leaf in enumerate(leaves_of(value))
     )
-    return rebuilt(value, leaves, ((key, tuple(operands), part) for part in enumerate(in_flight(value))))
+    # What is known by its tensors alone, or not at all, stays so.
+    flying = (runs and (key, tuple(operands), n, runs) for n, runs in enumerate(in_flight(value)))
+    return rebuilt(value, leaves, flying)
 
 
 def promises_of_module(module: Module) -> Iterator[Promise]:

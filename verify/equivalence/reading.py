@@ -154,7 +154,7 @@ class GraphReader(OperationReader):
         found, about = written_beside(i, computation)
         operands = [*leaves_of(given)] if found else []
         forms = called_forms(self.module, i) if found else ()
-        about = (*about, forms, in_flight(given)) if found else ()
+        about = (*about, forms, self.started_before(i, given)) if found else ()
         own = {*self.promises, *promises_of(found, about, path, operands)}
         key = unknown_key(found, about)
         if key and forms:
@@ -229,7 +229,16 @@ class GraphReader(OperationReader):
                 raise NotModelled(f"{name} of {i.opcode} {i.name}, which {start.name} does not say")
         when = carried_when(i)
         if when and when != carried_when(start):
-            self.promises.add((CARRIED, i.opcode, path, in_flight(given), tuple(leaves_of(given)), when))
+            runs = self.started_before(i, given)
+            self.promises.add((CARRIED, i.opcode, path, runs, tuple(leaves_of(given)), when))
+
+    def started_before(self, i: Instruction, given: ValueTree) -> tuple[tuple[Any, ...], ...]:
+        """What each start runs that the instruction is given in flight, for what is said beside it. Raises
+        NotModelled where it may be one of several."""
+        runs = [runs for runs in in_flight(given) if runs is not None]
+        if len(runs) != len(in_flight(given)):
+            raise NotModelled(f"what is said of {i.opcode} {i.name}, which may be given one of several starts")
+        return tuple(runs)
 
     def started(
         self, i: Instruction, wrapped: str, given: list[ValueTree], level: int, path: tuple[Any, ...]
@@ -238,8 +247,11 @@ class GraphReader(OperationReader):
         if wrapped and wrapped != "call":
             raise NotModelled(f"{i.opcode} without a computation of its own")
         body = self.called(i)[0]
-        runs = (form_of(self.module, body.name), in_flight(given), *leaves_of(given))
-        if when := carried_when(i):
+        runs = None
+        when = carried_when(i)
+        if when or None not in in_flight(given):
+            runs = (form_of(self.module, body.name), self.started_before(i, given), *leaves_of(given))
+        if when:
             self.promises.add((CARRIED, i.opcode, path, runs, when))
         result = self.computation(body, given, level, path, self.standing)
         # Older text writes a single operand without its parentheses.
@@ -302,7 +314,7 @@ class GraphReader(OperationReader):
             after.append(waits.joined(*ways))
         self.inside = Standing(in_parts(values[0], iter(after)))
         flying = zip(*map(in_flight, values), strict=True)
-        runs = (way[0] if len(set(way)) == 1 else (selector, way) for way in flying)
+        runs = (way[0] if len(set(way)) == 1 else None for way in flying)
         return rebuilt(values[0], iter(chosen), runs)
 
     def loop(self, i: Instruction, initial: ValueTree, level: int, path: tuple[Any, ...]) -> ValueTree:
@@ -319,8 +331,8 @@ class GraphReader(OperationReader):
         endings = len(self.endings)
         promises, exchanges, around = self.promises, self.exchanges, self.deciding
         decided_by: tuple[int, ...] = ()
-        # What two begin with alike they need not stay.
-        flying = [(level, n, begins) for n, begins in enumerate(in_flight(initial))]
+        # In each turn it may be another start.
+        flying = [runs if runs == () else None for runs in in_flight(initial)]
         while True:
             self.promises = set()
             self.deciding = (*around, *(state[k] for k in decided_by))
@@ -330,7 +342,8 @@ class GraphReader(OperationReader):
             given = rebuilt(initial, iter(state), iter(flying))
             returned = self.computation(body, [given], level + 1, (*path, "turn"), [turn])
             met = len(self.endings)
-            if nesting_of(returned) != nesting_of(initial):
+            became = [runs if runs == () else None for runs in in_flight(returned)]
+            if nesting_of(returned) != nesting_of(initial) or became != flying:
                 raise NotModelled(f"{i.opcode} {i.name}, in which something else is in flight after a turn")
             after = list(leaves_of(returned))
             left = parts_of((self.inside or NOTHING).value, initial)
@@ -369,14 +382,13 @@ class GraphReader(OperationReader):
         self.endings.append(Ending(decides, results, decides, stated=stated_count(i)))
         # What a state holds in the turns is said by the loop, not by its name: what it becomes, or that it stays.
         held = [(k in varying, node) for k, node in enumerate(out)]
-        runs = (decides, tuple(held), in_flight(returned))
-        self.promises = promises | {(*p, *runs) for p in self.promises}
+        self.promises = promises | {(*p, decides, tuple(held)) for p in self.promises}
         spoken_of = states_spoken_of(i)
         about = (path, decides, tuple(held if spoken_of is None else [held[k] for k in spoken_of]))
         self.promises.update((name, i.opcode, value, *about) for name, value in stated_states(i))
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))
-        return rebuilt(initial, iter(out), ((*one, runs) for one in flying))
+        return rebuilt(initial, iter(out), iter(flying))
 
 
 def _carried(i: Instruction, *given: ValueTree) -> Shape:

@@ -20,8 +20,9 @@ class Pending:
     """What a start has in flight: its done, which may lie behind updates, answers with the result."""
 
     result: ValueTree
-    runs: tuple[Any, ...] = ()
-    """The form of what an `async-start` runs, and what it is given, also what comes to nothing there."""
+    runs: tuple[Any, ...] | None = ()
+    """The form of what an `async-start` runs, and what it is given, also what comes to nothing there; () of a start
+    without a computation of its own, and None where it may be one of several."""
 
 
 def leaves_of(value: ValueTree) -> Iterator[Node]:
@@ -80,7 +81,7 @@ def in_parts(like: ValueTree, leaves: Iterator[Earlier]) -> Any:
     return [in_parts(part, leaves) for part in like] if isinstance(like, list) else next(leaves)
 
 
-def in_flight(value: ValueTree) -> tuple[Any, ...]:
+def in_flight(value: ValueTree) -> tuple[tuple[Any, ...] | None, ...]:
     """What each start that a value holds runs; behind a start what is in flight inside of its result."""
     if isinstance(value, list):
         return tuple(runs for part in value for runs in in_flight(part))
