@@ -835,6 +835,22 @@ def test_in_functions_that_give_the_same() -> None:
     assert is_said(one, other)
 
 
+@pytest.mark.parametrize(("first", "second"), [("a", "b"), ("b", "b"), ("a", "a")])
+def test_in_functions_that_run_two_loops(first: str, second: str) -> None:
+    """Of none of them anything matters, and each may run for ever."""
+
+    def text(first: str, second: str) -> str:
+        function = (
+            "f {\n a = s32[] parameter(0)\n b = s32[] parameter(1)\n"
+            f"  {run('v', first, 'a')}\n  {run('w', second, 'a')}\n ROOT o = s32[] add(a, b)\n}}\n"
+        )
+        head = ["i = s32[4] parameter(0)", "z = s32[] constant(0)"]
+        return entry(*head, "ROOT q = s32[] reduce(i, z), dimensions={0}, to_apply=f", before=falls() + function)
+
+    assert is_said(text("b", "a"), text(first, second)) is False
+    assert is_said(text(first, second), text("b", "a")) is (first == second)
+
+
 def test_behind_a_loop_that_stands_alone() -> None:
     """It has begun and ended before those around it do."""
     once, more = (

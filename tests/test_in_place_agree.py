@@ -732,6 +732,78 @@ def test_halves_that_are_sorted_may_be_read_where_another_output_is_written(offs
     assert _planned(module, "y{0}", at=(4, offset)) == ["unknown"]
 
 
+_LOWER: Final = """%lower {
+  %ha = u32[] parameter(0)
+  %hb = u32[] parameter(1)
+  %hc = u16[] convert(%hb)
+  %hd = u16[] convert(%ha)
+  %he = u16[] add(%hc, %hd)
+  ROOT %hf = u32[] convert(%he)
+}
+
+%whole {
+  %wa = u32[] parameter(0)
+  %wb = u32[] parameter(1)
+  ROOT %wc = u32[] add(%wa, %wb)
+}
+
+%larger_first {
+  %ga = u32[] parameter(0)
+  %gb = u32[] parameter(1)
+  ROOT %gc = pred[] compare(%ga, %gb), direction=GE
+}
+
+"""
+
+
+@pytest.mark.parametrize("shape", ["u32[8]{0} reduce-window(%p, %o), window={size=1}", "u32[8]{0} reduce(%l, %o)"])
+@pytest.mark.parametrize(("function", "found"), [("lower", "unknown"), ("whole", "refuted")])
+def test_halves_that_a_function_takes_may_be_read_where_another_output_is_written(
+    shape: str, function: str, found: str
+) -> None:
+    """Over the upper half of the first element."""
+    line = "u32[8]{0}"
+    folds = f"{shape}{', dimensions={1}' if 'reduce(' in shape else ''}"
+    lines = [
+        "%o = u32[] constant(0)",
+        "%l = u32[8,1]{1,0} reshape(%p)",
+        f"%h = {folds}, to_apply=%{function}",
+        f"%e = {line} sort(%h), dimensions={{0}}, to_apply=%larger_first",
+        "%g = u16[1]{0} negate(%q)",
+    ]
+    module = _module(lines, [("g", "u16[1]{0}"), ("e", line)], (line, "u16[1]{0}"), "%x, %w, %j")
+    assert _planned(module.replace("%fused {", f"{_LOWER}%fused {{"), "y{0}", at=(2, 2)) == [found]
+
+
+@pytest.mark.parametrize(("given", "part", "width"), [("c64", "f32", 4), ("c128", "f64", 8)])
+@pytest.mark.parametrize(("made", "found"), [("convert(%p)", "unknown"), ("convert(%m)", "refuted")])
+def test_the_real_part_that_is_sorted_may_be_read_beside_the_other_one(
+    made: str, found: str, given: str, part: str, width: int
+) -> None:
+    lines = [
+        f"%m = {given}[8]{{0}} sine(%p)",
+        f"%l = f32[8]{{0}} {made}",
+        "%e = f32[8]{0} sort(%l), dimensions={0}, to_apply=%ge",
+        f"%g = {part}[1]{{0}} negate(%q)",
+    ]
+    shapes = (f"{given}[8]{{0}}", f"{part}[1]{{0}}")
+    module = _module(lines, [("g", shapes[1]), ("e", _LINE)], shapes, "%x, %w, %j")
+    assert _planned(module, "y{0}", at=(width, width)) == [found]
+
+
+@pytest.mark.parametrize(("sorts", "found"), [("%q, %p", "unknown"), ("%p, %q", "refuted")])
+def test_of_two_that_are_sorted_as_they_are_the_second_is_kept(sorts: str, found: str) -> None:
+    """Along one element; it is read in any order by the sort beside it, and p may be written over itself."""
+    line = "f32[8,1]{1,0}"
+    lines = [
+        f"%t = ({line}, {line}) sort({sorts}), dimensions={{1}}, to_apply=%first",
+        f"%d = {line} get-tuple-element(%t), index=1",
+        f"%e = {line} sort(%p), dimensions={{0}}, to_apply=%ge",
+    ]
+    module = _module(lines, [("d", line), ("e", line)], (line, line), "%x, %w, %j")
+    assert _planned(module, "y{0}") == [found]
+
+
 @pytest.mark.parametrize(("begins", "found"), [("%p", ("unknown", "refuted")), ("%q", ("proved", "proved"))])
 def test_where_an_update_begins_is_read_where_it_is_put(begins: str, found: tuple[str, str]) -> None:
     line = "s32[8]{0}"

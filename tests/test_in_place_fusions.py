@@ -804,6 +804,29 @@ def test_one_of_two_may_be_one_of_two_others(given: str, found: str) -> None:
     assert _of_f(text.replace("MADE", "negate(q)")) == {"proved"}
 
 
+@pytest.mark.parametrize(
+    ("begins", "found"),
+    [("x, x, x, z", "unknown"), ("x, x, z, y", "unknown"), ("x, z, x, y", "unknown"), ("x, x, x, y", "proved")],
+)
+def test_what_a_loop_hands_on_after_several_turns_may_be_one_with_another(begins: str, found: str) -> None:
+    """Each turn moves the arrays on by one place."""
+    four = f"({', '.join(['f32[8]'] * 4)})"
+    moves = "".join(f" l{n} = f32[8] get-tuple-element(l), index={n}\n" for n in range(4))
+    functions = (
+        f"moves {{\n l = {four} parameter(0)\n{moves} ROOT k = {four} tuple(l1, l2, l3, l3)\n}}\n"
+        f"again {{\n l = {four} parameter(0)\n l0 = f32[8] get-tuple-element(l), index=0\n"
+        " s = f32[1] slice(l0), slice={[0:1]}\n r = f32[] reshape(s)\n zero = f32[] constant(0)\n"
+        " ROOT o = pred[] compare(r, zero), direction=LT\n}\n"
+    )
+    runs = (
+        f"i = {four} tuple({begins})\n w = {four} while(i), condition=again, body=moves\n"
+        " k = f32[8] get-tuple-element(w), index=0\n ROOT r = f32[8] call(k, z), to_apply=pair"
+    )
+    text = _HANDED_OVER.replace("LOOP", functions).replace("RUNS", runs)
+    assert _of_f(text.replace("MADE", "reverse(q), dimensions={0}")) == {found}
+    assert _of_f(text.replace("MADE", "negate(q)")) == {"proved"}
+
+
 _PICKS: Final = """neg {
  v = f32[8] parameter(0)
  ROOT n = f32[8] negate(v)
@@ -919,6 +942,20 @@ def test_an_update_that_is_declared_is_judged_before_anything_shares_a_buffer(st
     for scheduled in (", is_scheduled=true", ""):
         text = _module(body, "c", rest=declared).replace(", is_scheduled=true", scheduled)
         assert _verdicts(text)["hazard-in-place"][0] == found
+
+
+@pytest.mark.parametrize(("declared", "found"), [("{0}: (0, {})", "proved"), ("{0}: (0, {}), {1}: (1, {})", "refuted")])
+def test_an_update_beside_what_is_declared_is_not_declared(declared: str, found: str) -> None:
+    """Whether it works in place a compiler has still to decide."""
+    text = (
+        "HloModule m\nfused {\n p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n"
+        " s = f32[4] slice(q), slice={[0:4]}\n n = f32[4] negate(s)\n k = s32[] constant(3)\n"
+        " u = f32[8] dynamic-update-slice(q, n, k)\n o = f32[8] negate(p)\n ROOT t = (f32[8], f32[8]) tuple(o, u)\n}\n"
+        "ENTRY e {\n x = f32[8] parameter(0)\n y = f32[8] negate(x)\n z = f32[8] sine(x)\n"
+        " ROOT f = (f32[8], f32[8]) fusion(y, z), kind=kLoop, calls=fused, output_to_operand_aliasing={"
+        f"{declared}}}\n}}\n"
+    )
+    assert _of_f(text) == {"proved", found}
 
 
 def test_what_no_compiler_decided_yet_is_no_error() -> None:
