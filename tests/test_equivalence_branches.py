@@ -215,6 +215,71 @@ def test_what_is_promised_beside_words_that_nobody_knows(
     assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
 
 
+PLAIN = READS.replace("reads {", "plain {").replace(", indices_are_sorted=true", "")
+DEEPER = (
+    "deeper {\n  x = s32[4] parameter(0)\n  a = s32[4] call(x), to_apply=reads\n"
+    "  ROOT b = s32[4] call(x), to_apply=plain\n}\n"
+)
+SEEN = {
+    "needed": ("c = s32[4] call(x), to_apply=reads",),
+    "sent": (
+        "a = s32[4] call(x), to_apply=reads",
+        "t = token[] after-all()",
+        "o = token[] outfeed(a, t), outfeed_shape=s32[4]",
+        "c = s32[4] call(x), to_apply=plain",
+    ),
+    "plain": ("c = s32[4] call(x), to_apply=plain",),
+    "beside": ("a = s32[4] call(x), to_apply=reads", "c = s32[4] call(x), to_apply=plain"),
+    "behind": ("a = s32[4] call(x), to_apply=reads", "b = s32[4] negate(a)", "c = s32[4] call(x), to_apply=plain"),
+    "beside inside": ("c = s32[4] call(x), to_apply=deeper",),
+    "beside what is beside": ("a = s32[4] call(x), to_apply=deeper", "c = s32[4] call(x), to_apply=plain"),
+}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("needed", "needed", False),
+        ("needed", "beside", False),
+        ("needed", "beside what is beside", False),
+        ("plain", "needed", True),
+        ("plain", "beside", True),
+        ("beside", "needed", True),
+        ("behind", "needed", True),
+        ("beside inside", "needed", True),
+        ("beside what is beside", "needed", True),
+        ("beside", "beside", False),
+        ("beside", "behind", False),
+        ("beside", "beside inside", False),
+        ("beside inside", "beside what is beside", False),
+        ("beside what is beside", "beside", False),
+        ("sent", "sent", False),
+    ],
+)
+def test_what_is_promised_of_what_nobody_needs(before: str, after: str, told: bool) -> None:
+    """Whether it holds nobody sees: it says nothing of the same result where that is needed."""
+    functions = PLAIN + READS + DEEPER
+    texts = [entry(*HEAD, *SEEN[which], "ROOT r = s32[4] copy(c)", before=functions) for which in (before, after)]
+    found = decide(parse_module(texts[0]), parse_module(texts[1]), "exact")
+    assert found.verdict == Verdict.PROVED
+    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+
+
+@pytest.mark.parametrize(("way", "told"), [("reads", False), ("plain", True)])
+def test_what_is_promised_of_what_is_sent(way: str, told: bool) -> None:
+    """It is needed, though nothing comes back."""
+
+    def text(sent: str, more: str) -> str:
+        lines = [line.replace("reads", sent) for line in SEEN["sent"]]
+        return entry(
+            *HEAD, *lines, f"d = s32[4] call(x), to_apply={more}", "ROOT r = s32[4] add(c, d)", before=PLAIN + READS
+        )
+
+    found = decide(parse_module(text(way, "plain")), parse_module(text(way, "reads")), "exact")
+    assert found.verdict == Verdict.PROVED
+    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+
+
 @pytest.mark.parametrize(("given", "told"), [("x", False), ("y", True)])
 def test_what_is_promised_beside_words_of_what_is_given_something_else(given: str, told: bool) -> None:
     words = ', frontend_attributes={odd="x"}'

@@ -724,6 +724,7 @@ def test_what_a_text_says_otherwise_of_the_same_states(before: str, after: str) 
 
 
 WORDS = f", backend_config={{{COUNTER}}}"
+COUNT = ', backend_config={"known_trip_count":{"n":"4"}}'
 
 
 def test_what_the_text_says_of_a_loop_in_a_branch() -> None:
@@ -739,6 +740,34 @@ def test_what_the_text_says_of_a_loop_in_a_branch() -> None:
         found = decide(parse_module(before), parse_module(after), "exact")
         assert found.verdict == Verdict.PROVED
         assert ("promised: known_induction_variable of while" in dict(found.axioms)) is told
+
+
+@pytest.mark.parametrize("words", [WORDS, COUNT])
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (("said",), ("said",), False),
+        (("plain",), ("said",), True),
+        (("said unused", "plain"), ("said",), True),
+        (("said unused", "plain"), ("said unused", "plain"), False),
+        (("said",), ("said unused", "plain"), False),
+        (("plain",), ("said unused", "plain"), True),
+    ],
+)
+def test_what_the_text_says_of_a_loop_that_nobody_needs(
+    before: tuple[str, ...], after: tuple[str, ...], told: bool, words: str
+) -> None:
+    """It is as good as not said of the same loop where that is needed."""
+
+    def text(*which: str) -> str:
+        lines = [run("u" if "unused" in w else "w", "n", "i", words if "said" in w else "") for w in which]
+        head = ["i = s32[] parameter(0)", "n = s32[] parameter(1)"]
+        return entry(*head, *lines, "ROOT r = s32[] copy(w)", before=falls())
+
+    found = decide(parse_module(text(*before)), parse_module(text(*after)), "exact")
+    assert found.verdict == Verdict.PROVED
+    name = "known_trip_count" if words is COUNT else "known_induction_variable"
+    assert (f"promised: {name} of while" in dict(found.axioms)) is told
 
 
 def test_what_the_text_says_of_a_loop_that_ends_otherwise() -> None:

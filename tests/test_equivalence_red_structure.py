@@ -614,9 +614,9 @@ def test_what_is_said_of_what_flies_with_words_that_nobody_knows(first: str, sec
     ("first", "second", "told"), [("00", "00", False), ("00", "01", True), ("01", "00", True), ("00", "10", True)]
 )
 def test_what_is_said_of_one_of_two_that_fly_out_of_unknown_words(first: str, second: str, told: bool) -> None:
-    """Where nothing comes back: of the first and of the second part, and of what was given one array and another."""
+    """Where nothing comes back: of the first and of the second part, and of what was given another array beside."""
     functions = "w {\n  x = f32[2] parameter(0)\n  y = f32[2] negate(x)\n  ROOT r = () tuple()\n}\n" + (
-        "h {\n  x = f32[2] parameter(0)\n  a = ((f32[2]), ()) async-start(x), calls=w\n"
+        "h {\n  x = f32[2] parameter(0)\n  u = f32[2] parameter(1)\n  a = ((f32[2]), ()) async-start(x), calls=w\n"
         "  b = ((f32[2]), ()) async-start(x), calls=w\n  ROOT t = (((f32[2]), ()), ((f32[2]), ())) tuple(a, b)\n}\n"
     )
 
@@ -624,7 +624,7 @@ def test_what_is_said_of_one_of_two_that_fly_out_of_unknown_words(first: str, se
         lines = ["p = f32[2] parameter(0)", "q = f32[2] parameter(1)"]
         for n, which in enumerate((first, second)):
             lines += [
-                f"t{n} = (((f32[2]), ()), ((f32[2]), ())) call({'pq'[int(which[0])]}), to_apply=h,"
+                f"t{n} = (((f32[2]), ()), ((f32[2]), ())) call(p, {'pq'[int(which[0])]}), to_apply=h,"
                 ' frontend_attributes={odd="x"}',
                 f"c{n} = ((f32[2]), ()) get-tuple-element(t{n}), index={which[1]}",
                 f"d{n} = () async-done(c{n}){SAID if said == n else ''}",

@@ -7,7 +7,7 @@ known by what is written, applied to what the operation gives without it and to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from hloproof.equivalence.graph import Graph, Node
@@ -20,6 +20,7 @@ from hloproof.models.hlo.text.shapes import print_shape
 
 Promise = tuple[Any, ...]
 """The name, the opcode, and all that decides whether it holds."""
+_UNSEEN: Final = ("unseen",)
 
 _OF_MODULES: Final = frozenset({"fingerprint_before_lhs"})
 """Attributes of a module that say nothing of it; those of Shardy say where arrays lie, and are read where a call asks
@@ -80,6 +81,23 @@ def of_unknown(graph: Graph, value: ValueTree, key: tuple[Any, ...], operands: S
     # What is known by its tensors alone, or not at all, stays so.
     flying = (runs and (key, tuple(operands), n, runs) for n, runs in enumerate(in_flight(value)))
     return rebuilt(value, leaves, flying)
+
+
+def unseen(promise: Promise) -> Promise:
+    """The same of a result that nothing needs."""
+    return (*promise, _UNSEEN)
+
+
+def new_promises(before: Iterable[Promise], after: Iterable[Promise]) -> Iterator[Promise]:
+    """Those of the module after that the module before does not make. Of a result that nothing needs it makes one that
+    is made of the same result there as well; what nothing needs there says nothing of what is needed here."""
+    made = {*before}
+    everywhere = {_seen(p) for p in made}
+    return (p for p in after if p not in made and not (_UNSEEN in p and _seen(p) in everywhere))
+
+
+def _seen(promise: Promise) -> Promise:
+    return tuple(part for part in promise if part != _UNSEEN)
 
 
 def promises_of_module(module: Module) -> Iterator[Promise]:

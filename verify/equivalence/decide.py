@@ -10,7 +10,7 @@ from typing import Any, Final
 from hloproof.equivalence.answer import Certificate, Mismatch, Result, Tier
 from hloproof.equivalence.boundary import check_boundary, given_away
 from hloproof.equivalence.checker import check
-from hloproof.equivalence.configurations import unknown_of_module
+from hloproof.equivalence.configurations import new_promises, unknown_of_module
 from hloproof.equivalence.effects import paired
 from hloproof.equivalence.endings import TAKEN_FOR_GRANTED, Ending, is_taken_for_granted, may_not_end, promised_by_text
 from hloproof.equivalence.goals import Goal
@@ -144,7 +144,7 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], Assumed
     # Effects are owed like results: a module that prints or sends something else computes something else.
     for a, b in paired(ours.effects, theirs.effects, after.attributes.flag("is_scheduled")):
         goals += equal_tensors(a, b)
-    assumed = {f"promised: {name} of {opcode}" for name, opcode, *_ in theirs.promises - ours.promises}
+    assumed = {f"promised: {name} of {opcode}" for name, opcode, *_ in new_promises(ours.promises, theirs.promises)}
     assumed.update(
         f"promised: {name} of while" for name in promised_by_text(reader.graph, ours.endings, theirs.endings)
     )

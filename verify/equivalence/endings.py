@@ -68,6 +68,8 @@ class Ending:
     """Its turns may be counted: nothing is said of it that nobody knows."""
     stated: int | None = None
     """How many turns the text says that it takes, which whoever runs it may take without asking the condition."""
+    seen: bool = True
+    """What it gives is needed, so that it matters whether that is true."""
 
     @property
     def below(self) -> tuple[Node, ...]:
@@ -156,7 +158,7 @@ def promised_by_text(graph: Graph, before: Iterable[Ending], after: Iterable[End
     told: set[str] = set()
     for e in after:
         same = [b for b in before if b.is_run_in(e)]
-        if e.stated is None or any(b.stated == e.stated for b in same):
+        if e.stated is None or any(b.stated == e.stated and b.seen >= e.seen for b in same):
             continue
         turns = _turns_of(graph, e)
         if turns is not None and turns != e.stated:

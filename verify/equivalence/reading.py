@@ -7,7 +7,7 @@ raises NotModelled, and the answer is then `unknown`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from hloproof.equivalence.configurations import (
     promises_of,
     promises_of_module,
     unknown_key,
+    unseen,
     written_beside,
 )
 from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
@@ -73,6 +74,14 @@ class SoFar(NamedTuple):
     promises: set[tuple[Any, ...]]
 
 
+class Said(NamedTuple):
+    """What is said where one instruction stands: promises, and of which loops; and whether it has effects."""
+
+    promises: set[tuple[Any, ...]]
+    loops: range
+    acts: bool
+
+
 @dataclass
 class GraphReader(OperationReader):
     """Reads modules into one graph; parameters of the same number and position are the same node."""
@@ -109,6 +118,7 @@ class GraphReader(OperationReader):
         `standing` says what is over where the arguments are."""
         values: dict[str, ValueTree] = {}
         earlier: dict[str, Standing] = {}
+        said: dict[str, Said] = {}
         for instruction in computation.operands_first:
             before, self.promises = self.so_far(), set()
             if instruction.opcode == "parameter":
@@ -117,6 +127,7 @@ class GraphReader(OperationReader):
                     raise NotModelled(f"{instruction.name} of {computation.name}, which is given something else")
                 given = arguments[number]
                 values[instruction.name] = self.with_words(instruction, [], given, computation, path, before)
+                said[instruction.name] = self.said_since(before)
                 if number < len(standing):
                     earlier[instruction.name] = standing[number]
                 continue
@@ -126,6 +137,7 @@ class GraphReader(OperationReader):
             if not has_shape(value, instruction.shape):
                 raise NotModelled(f"{instruction.opcode} {instruction.name}, which gives something else than it says")
             value = self.with_words(instruction, given, value, computation, path, before)
+            said[instruction.name] = self.said_since(before)
             values[instruction.name] = value
             if not values.keys() >= {*waited_for(instruction)}:
                 self.effects.unordered = instruction.name
@@ -135,11 +147,30 @@ class GraphReader(OperationReader):
             for node in leaves_of(value):
                 if node.places[self.side] is None:
                     node.places[self.side] = place
+        self.keep(computation, said)
         self.inside = earlier.get(computation.root_name, NOTHING)
         return values[computation.root_name]
 
     def so_far(self) -> SoFar:
         return SoFar(len(self.effects.nodes), len(self.endings), self.exchanges, self.promises)
+
+    def said_since(self, before: SoFar) -> Said:
+        """What one instruction says, apart from the promises of those before it."""
+        own, self.promises = self.promises, before.promises
+        return Said(own, range(before.loops, len(self.endings)), len(self.effects.nodes) > before.effects)
+
+    def keep(self, computation: Computation, said: Mapping[str, Said]) -> None:
+        """Takes down what is said of the results of instructions, and of which nobody sees whether it is true, since
+        neither the root nor an effect needs them."""
+        needed = {name for name in said if said[name].acts or name == computation.root_name}
+        for i in reversed(computation.operands_first):
+            if i.name in needed:
+                needed.update(i.operands)
+                self.promises |= said[i.name].promises
+                continue
+            self.promises |= {unseen(p) for p in said[i.name].promises}
+            for k in said[i.name].loops:
+                self.endings[k] = replace(self.endings[k], seen=False)
 
     def with_words(
         self,
@@ -159,8 +190,7 @@ class GraphReader(OperationReader):
         key = unknown_key(found, about)
         if key and forms:
             own = {(*p, key, tuple(operands)) for p in own}
-        before.promises.update(own)
-        self.promises = before.promises
+        self.promises = own
         if not key:
             return value
         self.graph.unknown.update(f"{b.name} of {i.opcode}" for b in found if b.kind == "unknown")
