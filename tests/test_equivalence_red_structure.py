@@ -783,6 +783,118 @@ def test_what_is_called_with_words_that_nobody_knows_is_given_what_flies_inside(
     assert decide(before, after, "exact").verdict == found
 
 
+@pytest.mark.parametrize(("second", "known"), [("0", True), ("1", False)])
+def test_what_a_start_says_is_said_of_what_it_is_given_in_flight(second: str, known: bool) -> None:
+    outer = f"outer {{\n  f = {FLIES} parameter(0)\n  ROOT d = f32[2] async-done(f)\n}}\n"
+    lines = [
+        "p = f32[2] parameter(0)",
+        "q = pred[] parameter(1)",
+        f"f = {FLIES} conditional(q, p, p), true_computation=s0, false_computation=s{second}",
+        f"c = (({FLIES}), f32[2]) async-start(f), calls=outer{SAID}",
+        "ROOT d = f32[2] async-done(c)",
+    ]
+    module = parse_module(on_two(entry(*lines, before=NOTHING_COMES_OF + outer)))
+    assert decide(module, module, "exact").verdict == ("proved" if known else "unknown")
+    silent = parse_module(on_two(entry(*lines, before=NOTHING_COMES_OF + outer).replace(SAID, "")))
+    assert decide(silent, silent, "exact").verdict == "proved"
+
+
+@pytest.mark.parametrize("branches", ["s0", "s0, s0, s0"])
+def test_what_is_said_of_what_flies_out_of_so_many_branches(branches: str) -> None:
+    number = branches.count(",") + 1
+
+    def chosen(name: str) -> list[str]:
+        given = ", ".join(["p"] * number)
+        return [
+            f"n{name} = s32[] convert(q)",
+            f"{name} = {FLIES} conditional(n{name}, {given}), branch_computations={{{branches}}}",
+        ]
+
+    assert promised_by_its_end(chosen("c0"), chosen("c1")) is False
+
+
+@pytest.mark.parametrize(("returns", "known"), [("f, v", True), ("v, f", False)])
+def test_what_flies_round_stays_where_it_was(returns: str, known: bool) -> None:
+    """It has the shape of what lies beside it."""
+    state = f"(pred[], {FLIES}, {FLIES})"
+    given = f"  t = {state} parameter(0)\n  k = pred[] get-tuple-element(t), index=0\n"
+    functions = (
+        f"more {{\n{given}  ROOT o = pred[] copy(k)\n}}\n"
+        f"turn {{\n{given}  f = {FLIES} get-tuple-element(t), index=1\n  v = {FLIES} get-tuple-element(t), index=2\n"
+        f"  l = pred[] constant(false)\n  ROOT r = {state} tuple(l, {returns})\n}}\n"
+    )
+    lines = ["p = f32[2] parameter(0)", "q = pred[] parameter(1)", f"a = {FLIES} async-start(p), calls=w0"]
+    lines += ["o = (f32[2]) tuple(p)", f"b = {FLIES} tuple(o, p)", f"t = {state} tuple(q, a, b)"]
+    lines += [f"l = {state} while(t), condition=more, body=turn", "ROOT r = f32[2] copy(p)"]
+    module = parse_module(on_two(entry(*lines, before=NOTHING_COMES_OF + functions)))
+    found = decide(module, module, "exact")
+    assert found.verdict == ("proved" if known else "unknown")
+    assert known or "in flight" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("begins", "turns"), [("copy", "async"), ("async", "copy"), ("copy", "copy"), ("async", "async")]
+)
+def test_what_flies_round_stays_what_it_was(begins: str, turns: str) -> None:
+    """A copy of what is carried is known by it, and not what runs a computation of its own."""
+    flies = "((f32[2]), (f32[2]), u32[])"
+    starts = {"copy": f"{flies} copy-start(TUPLE)", "async": f"{flies} async-start(p), calls=wraps"}
+    state = f"(pred[], f32[2], {flies})"
+    given = f"  t = {state} parameter(0)\n  k = pred[] get-tuple-element(t), index=0\n"
+    functions = (
+        "wraps {\n  x = f32[2] parameter(0)\n  ROOT t = (f32[2]) tuple(x)\n}\n"
+        f"more {{\n{given}  ROOT o = pred[] copy(k)\n}}\n"
+        f"turn {{\n{given}  p = f32[2] get-tuple-element(t), index=1\n  o = (f32[2]) tuple(p)\n"
+        f"  f = {starts[turns].replace('TUPLE', 'o')}\n  l = pred[] constant(false)\n"
+        f"  ROOT r = {state} tuple(l, p, f)\n}}\n"
+    )
+    lines = ["p = f32[2] parameter(0)", "q = pred[] parameter(1)", "o = (f32[2]) tuple(p)"]
+    lines += [f"a = {starts[begins].replace('TUPLE', 'o')}", f"t = {state} tuple(q, p, a)"]
+    lines += [f"l = {state} while(t), condition=more, body=turn", "ROOT r = f32[2] copy(p)"]
+    module = parse_module(on_two(entry(*lines, before=functions)))
+    assert decide(module, module, "exact").verdict == ("proved" if begins == turns else "unknown")
+
+
+@pytest.mark.parametrize("where", ["turn", "after"])
+def test_what_is_said_of_a_permutation_that_flies_round(where: str) -> None:
+    """It is known by what it gives."""
+    state = "(pred[], (f32[2], f32[2]), (f32[2], f32[2]))"
+    given = f"  t = {state} parameter(0)\n  k = pred[] get-tuple-element(t), index=0\n"
+    flies = "(f32[2], f32[2])"
+
+    def start(name: str, of: str, pairs: str) -> str:
+        return f"{name} = {flies} collective-permute-start({of}), source_target_pairs={{{pairs}}}"
+
+    def text(said: int) -> str:
+        words = [SAID if n == said else "" for n in (0, 1)]
+        inside, after = (words, ["", ""]) if where == "turn" else (["", ""], words)
+        functions = (
+            f"more {{\n{given}  ROOT o = pred[] copy(k)\n}}\n"
+            f"turn {{\n{given}  f = {flies} get-tuple-element(t), index=1\n"
+            f"  g = {flies} get-tuple-element(t), index=2\n  d = f32[2] collective-permute-done(f){inside[0]}\n"
+            f"  e = f32[2] collective-permute-done(g){inside[1]}\n"
+            f"  l = pred[] constant(false)\n  {start('s', 'd', '{0,1}')}\n  {start('u', 'e', '{1,0}')}\n"
+            f"  ROOT r = {state} tuple(l, s, u)\n}}\n"
+        )
+        lines = [
+            "p = f32[2] parameter(0)",
+            "q = pred[] parameter(1)",
+            start("a", "p", "{0,1}"),
+            start("b", "p", "{0,1}"),
+        ]
+        lines += [f"t = {state} tuple(q, a, b)", f"l = {state} while(t), condition=more, body=turn"]
+        for n, name in enumerate("cd"):
+            lines.append(f"{name} = {flies} get-tuple-element(l), index={n + 1}")
+            lines.append(f"{name}d = f32[2] collective-permute-done({name}){after[n]}")
+        return on_two(entry(*lines, "ROOT r = f32[2] add(cd, dd)", before=functions))
+
+    found = decide(parse_module(text(0)), parse_module(text(0)), "exact")
+    assert (found.verdict, found.axioms) == ("proved", ())
+    found = decide(parse_module(text(0)), parse_module(text(1)), "exact")
+    assert found.verdict == "proved"
+    assert "promised: _xla_send_recv_validation of collective-permute-done" in dict(found.axioms)
+
+
 @pytest.mark.parametrize("dead", [True, False])
 def test_who_takes_part_beside_words_that_nobody_knows_is_not_modelled(dead: bool) -> None:
     """In a branch: they may change what is exchanged, also where nobody needs it."""
