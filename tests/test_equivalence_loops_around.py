@@ -550,6 +550,34 @@ def test_with_words_that_nobody_knows(first: str, second: str, told: bool) -> No
         assert is_said(before, after) is told
 
 
+@pytest.mark.parametrize("place", ["before", "behind"])
+@pytest.mark.parametrize("meets", ["", "d = s32[] all-reduce(m), replica_groups={}, to_apply=add"])
+def test_beside_what_has_words_that_nobody_knows(place: str, meets: str) -> None:
+    """They speak of what it runs alone, and not of a loop before or behind it."""
+    odd = f'l = {STATE} call(v), to_apply=runs, frontend_attributes={{odd="x"}}'
+
+    def text(*lines: str) -> str:
+        add = "add {\n a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT o = s32[] add(a, b)\n}\n"
+        runs = f"runs {{\n v = {STATE} parameter(0)\n ROOT l = {STATE} while(v), condition=ends, body=turn\n}}\n"
+        head = [
+            "m = s32[] parameter(0)",
+            "a = s32[] parameter(1)",
+            f"v = {STATE} tuple(m, a)",
+            *([meets] if meets else []),
+        ]
+        return entry(*head, *lines, "ROOT r = s32[] add(m, a)", before=falls() + runs + add).replace(
+            "HloModule m\n", "HloModule m, replica_count=2\n"
+        )
+
+    plain = run("w", "m", "a")
+    more = text(plain, odd) if place == "before" else text(odd, plain)
+    assert not is_said(text(odd), text(odd))
+    assert not is_said(more, more)
+    assert not is_said(more, text(odd))
+    assert is_said(text(odd), more)
+    assert is_said(text(plain), more)
+
+
 @pytest.mark.parametrize("way", ["while(v), condition=ends, body=turn", "call(v), to_apply=runs"])
 def test_with_words_that_nobody_knows_given_something_else(way: str) -> None:
     """Also what decides nothing, as far as the operations say."""

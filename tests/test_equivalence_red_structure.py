@@ -908,6 +908,31 @@ def test_who_takes_part_beside_words_that_nobody_knows_is_not_modelled(dead: boo
         assert decide(texts[before], texts[after], "exact").verdict == "unknown"
 
 
+@pytest.mark.parametrize("loops", [0, 1, 3])
+def test_who_takes_part_is_not_modelled_behind_loops(loops: int) -> None:
+    """However many there were before."""
+    state = "(s32[], f32[2])"
+    given = f"t = {state} parameter(0)\n k = s32[] get-tuple-element(t), index=0\n"
+    more = (
+        "h { q = f32[2] parameter(0)\n g = f32[2] all-reduce(q), replica_groups={}, to_apply=add\n"
+        " ROOT o = f32[2] negate(g)\n}\n"
+        f"ends {{ {given} z = s32[] constant(0)\n ROOT o = pred[] compare(k, z), direction=GT\n}}\n"
+        f"turn {{ {given} a = f32[2] get-tuple-element(t), index=1\n u = s32[] constant(1)\n"
+        f" j = s32[] subtract(k, u)\n d = f32[2] add(a, a)\n ROOT r = {state} tuple(j, d)\n}}\nall {{"
+    )
+    runs = "".join(
+        f" n{n} = s32[] constant({n + 2})\n v{n} = {state} tuple(n{n}, q)\n"
+        f" l{n} = {state} while(v{n}), condition=ends, body=turn\n"
+        for n in range(loops)
+    )
+    text = exchanged_by('call(q), to_apply=h, frontend_attributes={odd="x"}', "first").replace("all {", more, 1)
+    inside = text.replace(" ROOT g = f32[2] call(q)", f"{runs} ROOT g = f32[2] call(q)")
+    assert inside.count("while") == loops
+    plain = inside.replace(', frontend_attributes={odd="x"}', "")
+    assert decide(parse_module(inside), parse_module(inside), "exact").verdict == "unknown"
+    assert decide(parse_module(plain), parse_module(plain), "exact").verdict == "proved"
+
+
 @pytest.mark.parametrize(("first", "second", "told"), [("0", "0", False), ("0", "1", True), ("1", "0", True)])
 def test_what_is_said_of_what_was_updated_in_flight(first: str, second: str, told: bool) -> None:
     def updated(name: str, start: str) -> list[str]:
