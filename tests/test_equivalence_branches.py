@@ -576,11 +576,27 @@ STARTED = "started {\n  x = s32[4] parameter(0)\n  ROOT t = (s32[4], s32[4], u32
 
 
 @pytest.mark.parametrize(
-    ("branches", "known"), [("made, made", True), ("made, started", False), ("started, made", False)]
+    ("branches", "known"),
+    [
+        ("made, made", True),
+        ("made, started", False),
+        ("started, made", False),
+        ("made, made, started", False),
+        ("started, started, made", False),
+        ("started, started, started", True),
+    ],
 )
-def test_what_is_in_flight_after_one_branch_alone(branches: str, known: bool) -> None:
-    lines = (f"c = {FLYING} conditional(s, x, x), branch_computations={{{branches}}}", "ROOT r = s32[] add(s, s)")
-    module = parse_module(entry(*HEAD, *lines, before=MADE + STARTED))
+@pytest.mark.parametrize("deep", [False, True])
+def test_what_is_in_flight_after_one_branch_alone(branches: str, known: bool, deep: bool) -> None:
+    """Also as a part of a part of what it gives."""
+    gives, functions = FLYING, MADE + STARTED
+    if deep:
+        gives = f"(s32[4], ({FLYING}))"
+        inside = f"  u = ({FLYING}) tuple(t)\n  ROOT w = {gives} tuple(x, u)\n}}\n"
+        functions = functions.replace("ROOT t", "t").replace("\n}\n", f"\n{inside}")
+    given = ", ".join(["x"] * (branches.count(",") + 1))
+    lines = (f"c = {gives} conditional(s, {given}), branch_computations={{{branches}}}", "ROOT r = s32[] add(s, s)")
+    module = parse_module(entry(*HEAD, *lines, before=functions))
     found = decide(module, module, "exact")
     assert found.verdict == (Verdict.PROVED if known else Verdict.UNKNOWN)
     assert known or "in flight" in found.reason

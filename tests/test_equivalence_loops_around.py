@@ -798,6 +798,26 @@ def test_what_the_text_says_of_a_loop_that_nobody_needs(
     assert (f"promised: {name} of while" in dict(found.axioms)) is told
 
 
+@pytest.mark.parametrize("words", [WORDS, COUNT])
+@pytest.mark.parametrize("begins", [("n", "i"), ("i", "n")])
+def test_what_the_text_says_of_one_of_two_loops_that_nobody_needs(words: str, begins: tuple[str, str]) -> None:
+    """Both are run by what is called."""
+    head = ["i = s32[] parameter(0)", "n = s32[] parameter(1)"]
+    both = (
+        "both {\n i = s32[] parameter(0)\n n = s32[] parameter(1)\n"
+        + "".join(f"  {run(f'u{k}', begin, 'i', words)}\n" for k, begin in enumerate(begins))
+        + " ROOT o = s32[] add(u0, u1)\n}\n"
+    )
+    texts = [
+        entry(*head, *more, run("w", "n", "i", said), "ROOT r = s32[] copy(w)", before=falls() + both)
+        for more, said in ((("c = s32[] call(i, n), to_apply=both",), ""), ((), words))
+    ]
+    found = decide(parse_module(texts[0]), parse_module(texts[1]), "exact")
+    assert found.verdict == Verdict.PROVED
+    name = "known_trip_count" if words is COUNT else "known_induction_variable"
+    assert f"promised: {name} of while" in dict(found.axioms)
+
+
 def test_what_the_text_says_of_a_loop_that_ends_otherwise() -> None:
     """Of a state that stays as it is, which another loop counts by, or none."""
     given = parts_of(STATE, ["k", "b"])
@@ -906,6 +926,52 @@ def test_in_functions_that_run_two_loops(first: str, second: str) -> None:
 
     assert is_said(text("b", "a"), text(first, second)) is False
     assert is_said(text(first, second), text("b", "a")) is (first == second)
+
+
+@pytest.mark.parametrize(("second", "told"), [("n", False), ("b", True), ("k", True)])
+def test_in_a_branch_of_a_branch_of_a_function(second: str, told: bool) -> None:
+    """Both selectors count, and what they choose for."""
+
+    def text(second: str) -> str:
+        pair = parts_of(STATE, ["a", "b"])
+        functions = (
+            f"runs {{\n x = s32[] parameter(0)\n  {run('w', 'x', 'x')}\n ROOT y = s32[] copy(x)\n}}\n"
+            "stays {\n ROOT x = s32[] parameter(0)\n}\n"
+            f"inner {{\n{pair} c = s32[] conditional(b, a, a), branch_computations={{runs, stays}}\n"
+            " ROOT y = s32[] copy(a)\n}\n"
+            f"leaves {{\n{pair} ROOT y = s32[] copy(a)\n}}\n"
+            "add {\n a = s32[] parameter(0)\n b = s32[] parameter(1)\n n = s32[] negate(b)\n k = s32[] add(b, b)\n"
+            f" t = {STATE} tuple(a, {second})\n c = s32[] conditional(a, t, t), branch_computations={{inner, leaves}}\n"
+            " ROOT s = s32[] add(a, b)\n}\n"
+        )
+        head = ["i = s32[4] parameter(0)", "z = s32[] constant(0)"]
+        return entry(*head, "ROOT q = s32[] reduce(i, z), dimensions={0}, to_apply=add", before=falls() + functions)
+
+    assert is_said(text("n"), text(second)) is told
+    assert is_said(text(second), text("n")) is told
+
+
+@pytest.mark.parametrize(("bound", "found"), [("n", Verdict.PROVED), ("j", Verdict.UNKNOWN)])
+def test_in_what_decides_on_one_more_turn_its_states_are_its_own(bound: str, found: Verdict) -> None:
+    """A loop counts up to a state of the loop around it."""
+
+    def text(bound: str) -> str:
+        inner, outer = parts_of(STATE, ["j", "n"]), parts_of(STATE, ["k", "a"])
+        functions = (
+            f"counts {{\n{inner} ROOT o = pred[] compare(j, {bound}), direction=LT\n}}\n"
+            f"up {{\n{inner} one = s32[] constant(1)\n i = s32[] add(j, one)\n ROOT r = {STATE} tuple(i, n)\n}}\n"
+            f"again {{\n{outer} z = s32[] constant(0)\n v = {STATE} tuple(z, k)\n"
+            f" l = {STATE} while(v), condition=counts, body=up\n w = s32[] get-tuple-element(l), index=0\n"
+            " ten = s32[] constant(10)\n ROOT o = pred[] compare(w, ten), direction=LT\n}\n"
+            f"doubles {{\n{outer} one = s32[] constant(1)\n i = s32[] add(k, one)\n d = s32[] add(a, a)\n"
+            f" ROOT r = {STATE} tuple(i, d)\n}}\n"
+        )
+        lines = ["x = s32[] parameter(0)", "y = s32[] parameter(1)", f"v = {STATE} tuple(x, y)"]
+        lines.append(f"l = {STATE} while(v), condition=again, body=doubles")
+        return entry(*lines, "ROOT r = s32[] get-tuple-element(l), index=1", before=functions)
+
+    for texts in ((text("n"), text(bound)), (text(bound), text("n"))):
+        assert decide(parse_module(texts[0]), parse_module(texts[1]), "exact").verdict == found
 
 
 def test_behind_a_loop_that_stands_alone() -> None:

@@ -331,7 +331,32 @@ def outfed_beside(asynchronous: bool) -> str:
     ).replace("HloModule m", "HloModule m, is_scheduled=true")
 
 
+def kept(called: bool, called_for: bool) -> str:
+    """A call whose result nobody takes, and that may have side effects."""
+    more = ", called_computations={n}" if called_for else ""
+    line = f'c = s32[] custom-call(a), custom_call_target="f"{more}, custom_call_has_side_effect=true'
+    lines = ["a = s32[] parameter(0)", *([line] if called else []), "ROOT r = s32[] copy(a)"]
+    return entry(*lines, before="n {\n  ROOT x = s32[] parameter(0)\n}\n")
+
+
+def given_twice(second: str) -> str:
+    return entry("a = s32[] parameter(0)", "b = s32[] parameter(1)", f"ROOT r = (s32[], s32[]) tuple(a, {second})")
+
+
+def nested_otherwise(deep: bool) -> str:
+    """The same three numbers, in other tuples."""
+    pair, three = ("a, b", "t = ((s32[], s32[]), s32[]) tuple(u, a)")
+    if deep:
+        pair, three = ("b, a", "t = (s32[], (s32[], s32[])) tuple(a, u)")
+    head = ["a = s32[] parameter(0)", "b = s32[] parameter(1)", f"u = (s32[], s32[]) tuple({pair})", three]
+    return entry(*head, 'ROOT c = s32[] custom-call(t), custom_call_target="f"')
+
+
 PAIRS = {
+    "a call with side effects is lost": (kept(True, False), kept(False, False), "exact"),
+    "a call with side effects that calls something is lost": (kept(True, True), kept(False, True), "exact"),
+    "one result is given twice": (given_twice("b"), given_twice("a"), "exact"),
+    "what a call is given is nested otherwise": (nested_otherwise(False), nested_otherwise(True), "exact"),
     "two loops have states of one name": (TWO_LOOPS, entry("ROOT z = s32[] constant(0)"), "exact"),
     "what selects and what scatters": (
         predicates("select=and.f, scatter=xor.f"),
@@ -415,6 +440,9 @@ def test_a_pair_that_differs_is_not_proved(before: str, after: str, tier: str) -
 
 
 SOUND = {
+    "a call with side effects that calls something": (kept(True, True), kept(True, True), "exact"),
+    "one result that is given twice": (given_twice("a"), given_twice("a"), "exact"),
+    "what a call is given is nested alike": (nested_otherwise(True), nested_otherwise(True), "exact"),
     "a function whose result waits, and the same written out": (
         outfed_within(True, True),
         outfed_within(True, False),

@@ -795,8 +795,71 @@ def test_what_a_start_says_is_said_of_what_it_is_given_in_flight(second: str, kn
     ]
     module = parse_module(on_two(entry(*lines, before=NOTHING_COMES_OF + outer)))
     assert decide(module, module, "exact").verdict == ("proved" if known else "unknown")
-    silent = parse_module(on_two(entry(*lines, before=NOTHING_COMES_OF + outer).replace(SAID, "")))
-    assert decide(silent, silent, "exact").verdict == "proved"
+    silent = on_two(entry(*lines, before=NOTHING_COMES_OF + outer).replace(SAID, ""))
+    assert decide(parse_module(silent), parse_module(silent), "exact").verdict == "proved"
+    ends = parse_module(silent.replace("async-done(c)", f"async-done(c){SAID}"))
+    assert decide(ends, ends, "exact").verdict == ("proved" if known else "unknown")
+
+
+@pytest.mark.parametrize(("second", "told"), [("0", False), ("2", True), ("3", True)])
+def test_what_is_said_of_what_holds_something_in_flight(second: str, told: bool) -> None:
+    """It holds the same, and does something else beside, or gives something else that nobody takes."""
+    functions = "".join(
+        f"t{n} {{\n  x = f32[2] parameter(0)\n  s = {FLIES} async-start(x), calls=w0\n{more}"
+        f"  ROOT t = (f32[2], {FLIES}) tuple({first}, s)\n}}\n"
+        f"a{n} {{\n  x = f32[2] parameter(0)\n  ROOT t = {HOLDS} async-start(x), calls=t{n}\n}}\n"
+        for n, more, first in (
+            ("2", "  y = f32[2] collective-permute(x), source_target_pairs={{1,0}}\n", "x"),
+            ("3", "  y = f32[2] negate(x)\n", "y"),
+        )
+    )
+
+    def text(said: int) -> str:
+        lines = ["p = f32[2] parameter(0)", "q = pred[] parameter(1)"]
+        for n, which in enumerate(("0", second)):
+            lines += [
+                f"c{n} = {HOLDS} conditional(q, p, p), true_computation=a{which}, false_computation=a{which}",
+                f"d{n} = (f32[2], {FLIES}) async-done(c{n}){SAID if said == n else ''}",
+                f"f{n} = {FLIES} get-tuple-element(d{n}), index=1",
+                f"e{n} = f32[2] async-done(f{n})",
+            ]
+        return on_two(entry(*lines, "ROOT r = f32[2] add(e0, e1)", before=NOTHING_COMES_OF + INSIDE + functions))
+
+    found = decide(parse_module(text(0)), parse_module(text(1)), "exact")
+    assert found.verdict == "proved"
+    assert ("promised: _xla_send_recv_validation of async-done" in dict(found.axioms)) is told
+
+
+@pytest.mark.parametrize("gives", ["tuple(p, s)", "tuple(s, p)"])
+def test_a_part_of_the_result_that_is_in_flight_is_not_modelled(gives: str) -> None:
+    parts = f"(f32[2], {FLIES})" if gives == "tuple(p, s)" else f"({FLIES}, f32[2])"
+    lines = ["p = f32[2] parameter(0)", f"s = {FLIES} async-start(p), calls=w0"]
+    module = parse_module(on_two(entry(*lines, f"ROOT t = {parts} {gives}", before=NOTHING_COMES_OF)))
+    assert decide(module, module, "exact").reason == "not modelled: a result that is in flight"
+    inside = f"ROOT t = {parts} {gives}\n}}\n"
+    function = f"gives {{\n  p = f32[2] parameter(0)\n  s = {FLIES} async-start(p), calls=w0\n  {inside}"
+    copied = ["p = f32[2] parameter(0)", f"t = {parts} call(p), to_apply=gives", f"c = {parts} copy(t)"]
+    module = parse_module(on_two(entry(*copied, "ROOT r = f32[2] copy(p)", before=NOTHING_COMES_OF + function)))
+    assert "which is given what is in flight" in decide(module, module, "exact").reason
+
+
+@pytest.mark.parametrize(("second", "found"), [("0", "proved"), ("1", "unknown")])
+def test_all_branches_of_what_has_words_that_nobody_knows_count(second: str, found: str) -> None:
+    before, after = (
+        parse_module(
+            on_two(
+                entry(
+                    "p = f32[2] parameter(0)",
+                    "n = s32[] parameter(1)",
+                    f"ROOT c = f32[2] conditional(n, p, p), branch_computations={{w0, w{n}}}, "
+                    'frontend_attributes={odd="x"}',
+                    before=NOTHING_COMES_OF,
+                )
+            )
+        )
+        for n in ("0", second)
+    )
+    assert decide(before, after, "exact").verdict == found
 
 
 @pytest.mark.parametrize("branches", ["s0", "s0, s0, s0"])
@@ -898,6 +961,9 @@ def test_what_is_said_of_a_permutation_that_flies_round(where: str) -> None:
 @pytest.mark.parametrize("dead", [True, False])
 def test_who_takes_part_beside_words_that_nobody_knows_is_not_modelled(dead: bool) -> None:
     """In a branch: they may change what is exchanged, also where nobody needs it."""
+    permutes = 'collective-permute(q), source_target_pairs={{0,1},{1,0}}, frontend_attributes={odd="x"}'
+    module = parse_module(exchanged_by(permutes, "first"))
+    assert decide(module, module, "exact").verdict == "unknown"
     call = 'call(q), to_apply=h, frontend_attributes={odd="x"}'
     body = (
         "h { q = f32[2] parameter(0)\n g = f32[2] all-reduce(q), replica_groups={}, to_apply=add\n"
