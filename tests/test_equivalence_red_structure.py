@@ -693,6 +693,8 @@ INSIDE = (
         f"t{n} {{\n  x = f32[2] parameter(0)\n  s = {FLIES} async-start(x), calls=w{n}\n"
         f"  ROOT t = (f32[2], {FLIES}) tuple(x, s)\n}}\n"
         f"a{n} {{\n  x = f32[2] parameter(0)\n  ROOT t = {HOLDS} async-start(x), calls=t{n}\n}}\n"
+        f"c{n} {{\n  x = f32[2] parameter(0)\n  s = {FLIES} async-start(x), calls=w{n}\n"
+        f"  ROOT t = {COPIED} copy-start(s)\n}}\n"
         f"b{n} {{\n  t = (pred[], f32[2], {HOLDS}) parameter(0)\n  k = pred[] get-tuple-element(t), index=0\n"
         f"  p = f32[2] get-tuple-element(t), index=1\n  f = {HOLDS} get-tuple-element(t), index=2\n"
         f"  i = (f32[2], {FLIES}) async-done(f)\n  g = {FLIES} get-tuple-element(i), index=1\n"
@@ -711,6 +713,9 @@ def inside_of(way: str, name: str, n: str) -> list[str]:
     ends = [f"i{name} = (f32[2], {FLIES}) async-done(u{name})", f"{name} = {FLIES} get-tuple-element(i{name}), index=1"]
     if way == "copied":
         return [f"s{name} = {FLIES} async-start(p), calls=w{n}", f"{name} = {COPIED} copy-start(s{name})"]
+    if way == "copied by both branches":
+        branches = f"true_computation=c{n}, false_computation=c{n}"
+        return [f"u{name} = {COPIED} conditional(q, p, p), {branches}", f"{name} = {FLIES} copy-done(u{name})"]
     if way == "begun":
         return [f"u{name} = {HOLDS} async-start(p), calls=t{n}", *ends]
     if way == "chosen":
@@ -732,6 +737,9 @@ def inside_of(way: str, name: str, n: str) -> list[str]:
         ("chosen", "1", "0", None),
         ("looped", "0", "0", None),
         ("looped", "0", "1", None),
+        ("copied by both branches", "0", "0", False),
+        ("copied by both branches", "0", "1", True),
+        ("copied by both branches", "1", "0", True),
         ("begun", "0", "0", False),
         ("begun", "0", "1", True),
         ("begun", "1", "0", True),
