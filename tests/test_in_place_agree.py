@@ -747,6 +747,12 @@ _LOWER: Final = """%lower {
   ROOT %wc = u32[] add(%wa, %wb)
 }
 
+%maps {
+  %ma = u32[] parameter(0)
+  %mb = u32[] parameter(1)
+  ROOT %mc = u32[] map(%ma, %mb), dimensions={}, to_apply=%lower
+}
+
 %larger_first {
   %ga = u32[] parameter(0)
   %gb = u32[] parameter(1)
@@ -757,7 +763,7 @@ _LOWER: Final = """%lower {
 
 
 @pytest.mark.parametrize("shape", ["u32[8]{0} reduce-window(%p, %o), window={size=1}", "u32[8]{0} reduce(%l, %o)"])
-@pytest.mark.parametrize(("function", "found"), [("lower", "unknown"), ("whole", "refuted")])
+@pytest.mark.parametrize(("function", "found"), [("lower", "unknown"), ("maps", "unknown"), ("whole", "refuted")])
 def test_halves_that_a_function_takes_may_be_read_where_another_output_is_written(
     shape: str, function: str, found: str
 ) -> None:
@@ -802,6 +808,38 @@ def test_of_two_that_are_sorted_as_they_are_the_second_is_kept(sorts: str, found
     ]
     module = _module(lines, [("d", line), ("e", line)], (line, line), "%x, %w, %j")
     assert _planned(module, "y{0}") == [found]
+
+
+@pytest.mark.parametrize(
+    ("shape", "along", "found"), [("1,8", 0, "unknown"), ("8,1", 1, "unknown"), ("1,8", 1, "refuted")]
+)
+def test_what_is_sorted_along_one_element_is_kept_in_another_shape(shape: str, along: int, found: str) -> None:
+    """The sort beside it reads p in any order; what stays as it is may be written over itself."""
+    wide = f"f32[{shape}]{{1,0}}"
+    lines = [
+        f"%l = {wide} bitcast(%p)",
+        f"%s = {wide} sort(%l), dimensions={{{along}}}, to_apply=%ge",
+        f"%d = {_LINE} bitcast(%s)",
+        f"%e = {_LINE} sort(%p), dimensions={{0}}, to_apply=%ge",
+    ]
+    assert _planned(_module(lines, [("d", _LINE), ("e", _LINE)], (_LINE, _LINE), "%x, %w, %j"), "y{0}") == [found]
+
+
+@pytest.mark.parametrize(("made", "layout", "found"), [("%p", "{1,0}", "unknown"), ("%m", "{0,1}", "refuted")])
+def test_of_two_that_are_sorted_each_lies_as_its_own_operand(made: str, layout: str, found: str) -> None:
+    """The first one lies by columns; the second, along which rows are sorted, is made over p."""
+    rows, columns = f"f32[2,4]{layout}", "f32[2,4]{0,1}"
+    lines = [
+        f"%m = {_LINE} negate(%p)",
+        f"%e = f32[2,4]{{1,0}} reshape({made})",
+        f"%c = {columns} bitcast(%q)",
+        f"%t = ({columns}, {rows}) sort(%c, %e), dimensions={{1}}, to_apply=%first",
+        f"%s = {rows} get-tuple-element(%t), index=1",
+        f"%h = {_LINE} bitcast(%s)",
+        f"%v = {columns} get-tuple-element(%t), index=0",
+        f"%g = {_LINE} bitcast(%v)",
+    ]
+    assert _planned(_module(lines, [("h", _LINE), ("g", _LINE)], (_LINE, _LINE), "%x, %w, %j"), "y{0}") == [found]
 
 
 @pytest.mark.parametrize(("begins", "found"), [("%p", ("unknown", "refuted")), ("%q", ("proved", "proved"))])
