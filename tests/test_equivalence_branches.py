@@ -265,6 +265,46 @@ def test_what_is_promised_of_what_nobody_needs(before: str, after: str, told: bo
     assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
 
 
+def test_what_is_promised_beside_an_exchange_that_nobody_needs() -> None:
+    meets = (
+        "add {\n a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT r = s32[] add(a, b)\n}\n"
+        "meets {\n  x = s32[4] parameter(0)\n  g = s32[4] all-reduce(x), replica_groups={}, to_apply=add\n"
+        "  r = s32[4] call(x), to_apply=reads\n  ROOT s = s32[4] add(g, r)\n}\n"
+    )
+    head = [*HEAD, "a = s32[4] call(x), to_apply=meets"]
+    before, after = (
+        entry(*head, *SEEN[which], "ROOT r = s32[4] copy(c)", before=PLAIN + READS + meets)
+        for which in ("plain", "needed")
+    )
+    found = decide(parse_module(before), parse_module(after), "exact")
+    assert (found.verdict, [*dict(found.axioms)]) == ("proved", ["promised: indices_are_sorted of gather"])
+
+
+def test_what_is_promised_of_what_stands_behind_the_root() -> None:
+    lines = ("ROOT c = s32[4] call(x), to_apply=plain", "a = s32[4] call(x), to_apply=reads")
+    before = entry(*HEAD, *lines, before=PLAIN + READS)
+    after = entry(*HEAD, *SEEN["needed"], "ROOT r = s32[4] copy(c)", before=PLAIN + READS)
+    found = decide(parse_module(before), parse_module(after), "exact")
+    assert (found.verdict, [*dict(found.axioms)]) == ("proved", ["promised: indices_are_sorted of gather"])
+
+
+@pytest.mark.parametrize(("windows", "told"), [("u", False), ("v", True)])
+def test_what_is_promised_of_windows_of_another_size(windows: str, told: bool) -> None:
+    """That no two of them meet."""
+    add = "add {\n a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT r = s32[] add(a, b)\n}\n"
+    into = (
+        "update_window_dims={1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
+        "to_apply=add, unique_indices=true"
+    )
+    head = ["x = s32[8] parameter(0)", "i = s32[2,1] parameter(1)", "u = s32[2,1] parameter(2)"]
+    head += ["v = s32[2,2] parameter(3)", f"g = s32[8] scatter(x, i, u), {into}"]
+    more = [f"h = s32[8] scatter(x, i, {windows}), {into}", "z = s32[8] subtract(h, h)", "ROOT r = s32[8] add(g, z)"]
+    before, after = (entry(*head, *lines, before=add) for lines in (["ROOT r = s32[8] copy(g)"], more))
+    found = decide(parse_module(before), parse_module(after), "exact")
+    assert found.verdict == Verdict.PROVED
+    assert ("promised: unique_indices of scatter" in dict(found.axioms)) is told
+
+
 @pytest.mark.parametrize(("way", "told"), [("reads", False), ("plain", True)])
 def test_what_is_promised_of_what_is_sent(way: str, told: bool) -> None:
     """It is needed, though nothing comes back."""

@@ -798,6 +798,65 @@ def test_what_the_text_says_of_a_loop_that_nobody_needs(
     assert (f"promised: {name} of while" in dict(found.axioms)) is told
 
 
+AROUND = {
+    "a turn": (
+        f"again {{\n{parts_of(OUTER, ['k', 'n', 'i'])} z = s32[] constant(0)\n ROOT o = pred[] compare(k, z), "
+        f"direction=GT\n}}\nonce {{\n{parts_of(OUTER, ['k', 'n', 'i'])} u = s32[] constant(1)\n"
+        f" j = s32[] subtract(k, u)\n LINES\n ROOT r = {OUTER} tuple(j, n, w)\n}}\n",
+        (
+            f"v = {OUTER} tuple(a, b, a)",
+            f"l = {OUTER} while(v), condition=again, body=once",
+            "ROOT r = s32[] get-tuple-element(l), index=2",
+        ),
+    ),
+    "a branch": (
+        f"runs {{\n{parts_of(STATE, ['n', 'i'])} LINES\n ROOT r = s32[] copy(w)\n}}\n"
+        f"stays {{\n{parts_of(STATE, ['n', 'i'])} ROOT r = s32[] copy(i)\n}}\n",
+        (f"v = {STATE} tuple(b, a)", "ROOT c = s32[] conditional(a, v, v), branch_computations={runs, stays}"),
+    ),
+    "a function": (
+        "adds {\n n = s32[] parameter(0)\n i = s32[] parameter(1)\n LINES\n ROOT r = s32[] add(w, n)\n}\n",
+        ("s = s32[4] broadcast(a), dimensions={}", "ROOT c = s32[] reduce(s, b), dimensions={0}, to_apply=adds"),
+    ),
+}
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize(("before", "told"), [((COUNT, ""), True), ((COUNT, COUNT), False), (("", COUNT), False)])
+def test_how_many_turns_are_said_of_a_loop_that_nobody_needs_there(
+    around: str, before: tuple[str, str], told: bool
+) -> None:
+    """What is said first is said of the loop that nobody needs."""
+    functions, entry_lines = AROUND[around]
+
+    def text(unused: str, used: str) -> str:
+        lines = f"{run('x', 'n', 'i', unused)}\n  {run('w', 'n', 'i', used)}"
+        head = ["a = s32[] parameter(0)", "b = s32[] parameter(1)"]
+        return entry(*head, *entry_lines, before=falls() + functions.replace("LINES", lines))
+
+    after = parse_module(text("", COUNT))
+    found = decide(parse_module(text(*before)), after, "exact")
+    assert found.verdict == Verdict.PROVED
+    assert ("promised: known_trip_count of while" in dict(found.axioms)) is told
+
+
+@pytest.mark.parametrize(("before", "told"), [((COUNT, ""), True), ((COUNT, COUNT), False), (("", COUNT), False)])
+def test_how_many_turns_are_said_in_a_function_of_what_nobody_needs(before: tuple[str, str], told: bool) -> None:
+    def text(unused: str, used: str) -> str:
+        functions = "".join(
+            f"adds{k} {{\n n = s32[] parameter(0)\n i = s32[] parameter(1)\n  {run('w', 'n', 'i', said)}\n"
+            " ROOT r = s32[] add(w, n)\n}\n"
+            for k, said in enumerate((unused, used))
+        )
+        lines = ["s = s32[4] parameter(0)", "b = s32[] parameter(1)"]
+        lines += [f"c{k} = s32[] reduce(s, b), dimensions={{0}}, to_apply=adds{k}" for k in (0, 1)]
+        return entry(*lines, "ROOT r = s32[] copy(c1)", before=falls() + functions)
+
+    found = decide(parse_module(text(*before)), parse_module(text("", COUNT)), "exact")
+    assert found.verdict == Verdict.PROVED
+    assert ("promised: known_trip_count of while" in dict(found.axioms)) is told
+
+
 @pytest.mark.parametrize("words", [WORDS, COUNT])
 @pytest.mark.parametrize("begins", [("n", "i"), ("i", "n")])
 def test_what_the_text_says_of_one_of_two_loops_that_nobody_needs(words: str, begins: tuple[str, str]) -> None:

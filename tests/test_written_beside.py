@@ -228,6 +228,27 @@ def test_claims_about_an_operation_of_which_something_is_not_known_are_unknown(
         assert "unknown" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("place", ["result", "inside"])
+def test_orders_of_memory_count_beside_what_no_table_knows(place: str) -> None:
+    """That of the result, and of what nobody takes in what is called."""
+
+    def text(order: str) -> str:
+        function = (
+            "f {\n  x = f32[2,2]{1,0} parameter(0)\n"
+            f"  d = f32[2,2]{{{order}}} negate(x)\n  ROOT r = f32[2,2]{{1,0}} copy(x)\n}}\n"
+        )
+        made = f"f32[2,2]{{{order}}} negate(x)" if place == "result" else "f32[2,2]{1,0} call(x), to_apply=f"
+        lines = (
+            f'  x = f32[2,2]{{1,0}} parameter(0)\n  c = {made}, frontend_attributes={{odd="x"}}\n'
+            "  ROOT r = f32[2,2]{1,0} copy(c)\n"
+        )
+        return f"HloModule m\n{function if place == 'inside' else ''}ENTRY e {{\n{lines}}}\n"
+
+    rows, columns = (parse_module(text(order)) for order in ("1,0", "0,1"))
+    assert decide(rows, columns, "exact").verdict == "unknown"
+    assert decide(columns, columns, "exact").verdict == "proved"
+
+
 @pytest.mark.parametrize("table", [CONFIGURATION, FRONTEND], ids=["backend_config", "frontend_attributes"])
 def test_each_name_stands_in_one_class(table: str) -> None:
     """For no opcode two rows mean one name, and none stands above a name that another row means."""
