@@ -280,6 +280,47 @@ def test_what_is_promised_beside_an_exchange_that_nobody_needs() -> None:
     assert (found.verdict, [*dict(found.axioms)]) == ("proved", ["promised: indices_are_sorted of gather"])
 
 
+@pytest.mark.parametrize("which", ["plain", "beside", "behind"])
+def test_what_is_promised_beside_something_else_that_is_sent(which: str) -> None:
+    sends = ("t = token[] after-all()", "o = token[] outfeed(x, t), outfeed_shape=s32[4]")
+    before, after = (
+        entry(*HEAD, *sends, *SEEN[lines], "ROOT r = s32[4] copy(c)", before=PLAIN + READS)
+        for lines in (which, "needed")
+    )
+    found = decide(parse_module(before), parse_module(after), "exact")
+    assert (found.verdict, [*dict(found.axioms)]) == ("proved", ["promised: indices_are_sorted of gather"])
+
+
+@pytest.mark.parametrize(("given", "told"), [("x, a", False), ("a, x", False), ("x, b", True)])
+def test_what_is_promised_of_what_a_call_with_side_effects_is_given(given: str, told: bool) -> None:
+    """Every operand of it is needed."""
+
+    def text(given: str) -> str:
+        call = f'o = s32[4] custom-call({given}), custom_call_target="f", custom_call_has_side_effect=true'
+        lines = ["a = s32[4] call(x), to_apply=reads", "b = s32[4] call(x), to_apply=plain", call]
+        return entry(*HEAD, *lines, "ROOT r = s32[4] copy(x)", before=PLAIN + READS)
+
+    found = decide(parse_module(text(given)), parse_module(text(given.replace("b", "a"))), "exact")
+    assert found.verdict == Verdict.PROVED
+    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+
+
+@pytest.mark.parametrize(("said", "told"), [("", True), (", indices_are_sorted=true", False)])
+def test_what_is_promised_of_what_is_given_nothing(said: str, told: bool) -> None:
+    def text(said: str) -> str:
+        function = (
+            "given {\n  x = s32[4] iota(), iota_dimension=0\n  s = s32[2] slice(x), slice={[1:3]}\n"
+            "  i = s32[2,1] reshape(s)\n  g = s32[2] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, "
+            f"start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1}}{said}\n"
+            "  ROOT b = s32[4] concatenate(g, g), dimensions={0}\n}\n"
+        )
+        return entry("c = s32[4] call(), to_apply=given", "ROOT r = s32[4] copy(c)", before=function)
+
+    found = decide(parse_module(text(said)), parse_module(text(", indices_are_sorted=true")), "exact")
+    assert found.verdict == Verdict.PROVED
+    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+
+
 def test_what_is_promised_of_what_stands_behind_the_root() -> None:
     lines = ("ROOT c = s32[4] call(x), to_apply=plain", "a = s32[4] call(x), to_apply=reads")
     before = entry(*HEAD, *lines, before=PLAIN + READS)

@@ -840,6 +840,27 @@ def test_how_many_turns_are_said_of_a_loop_that_nobody_needs_there(
     assert ("promised: known_trip_count of while" in dict(found.axioms)) is told
 
 
+@pytest.mark.parametrize("words", [WORDS, COUNT])
+@pytest.mark.parametrize(("before", "told"), [((True, False), True), ((True, True), False), ((False, True), False)])
+def test_what_is_said_of_a_loop_in_a_branch_of_what_nobody_needs(
+    before: tuple[bool, bool], told: bool, words: str
+) -> None:
+    def text(unused: bool, used: bool) -> str:
+        given = parts_of(STATE, ["n", "i"])
+        functions = f"stays {{\n{given} ROOT r = s32[] copy(i)\n}}\n" + "".join(
+            f"runs{k} {{\n{given}  {run('w', 'n', 'i', words if said else '')}\n ROOT r = s32[] copy(w)\n}}\n"
+            for k, said in enumerate((unused, used))
+        )
+        lines = ["a = s32[] parameter(0)", "b = s32[] parameter(1)", f"v = {STATE} tuple(b, a)"]
+        lines += [f"c{k} = s32[] conditional(a, v, v), branch_computations={{runs{k}, stays}}" for k in (0, 1)]
+        return entry(*lines, "ROOT r = s32[] copy(c1)", before=falls() + functions)
+
+    found = decide(parse_module(text(*before)), parse_module(text(False, True)), "exact")
+    assert found.verdict == Verdict.PROVED
+    name = "known_trip_count" if words is COUNT else "known_induction_variable"
+    assert (f"promised: {name} of while" in dict(found.axioms)) is told
+
+
 @pytest.mark.parametrize(("before", "told"), [((COUNT, ""), True), ((COUNT, COUNT), False), (("", COUNT), False)])
 def test_how_many_turns_are_said_in_a_function_of_what_nobody_needs(before: tuple[str, str], told: bool) -> None:
     def text(unused: str, used: str) -> str:

@@ -161,7 +161,8 @@ class GraphReader(OperationReader):
 
     def keep(self, computation: Computation, said: Mapping[str, Said]) -> None:
         """Takes down what is said of the results of instructions, and of which nobody sees whether it is true, since
-        neither the root nor an effect needs them."""
+        neither the root nor an effect needs them. It goes by instructions: what has effects is needed as a whole, and
+        so is what is needed in part."""
         needed = {name for name in said if said[name].acts or name == computation.root_name}
         for i in reversed(computation.operands_first):
             if i.name in needed:
