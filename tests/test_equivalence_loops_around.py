@@ -1054,6 +1054,23 @@ def test_in_what_decides_on_one_more_turn_its_states_are_its_own(bound: str, fou
         assert decide(parse_module(texts[0]), parse_module(texts[1]), "exact").verdict == found
 
 
+@pytest.mark.parametrize(("step", "told"), [("b", True), ("one", False)])
+def test_from_states_that_stand_behind_another(step: str, told: bool) -> None:
+    """What decides is followed by its own states, whatever stands before them: b is 0 at first and stays so."""
+    state = "(f32[2], s32[], s32[])"
+    given = parts_of(state, ["x", "k", "b"])
+    functions = (
+        f"more {{\n{given} z = s32[] constant(0)\n ROOT o = pred[] compare(k, z), direction=NE\n}}\n"
+        f"once {{\n{given} y = f32[2] negate(x)\n one = s32[] constant(1)\n j = s32[] subtract(k, {step})\n"
+        f" m = s32[] multiply(b, b)\n ROOT r = {state} tuple(y, j, m)\n}}\n"
+    )
+    head = ["p = f32[2] parameter(0)"]
+    loop = ["o = s32[] constant(1)", "z = s32[] constant(0)", f"v = {state} tuple(p, o, z)"]
+    loop += [f"l = {state} while(v), condition=more, body=once"]
+    once, more = (entry(*head, *lines, "ROOT r = f32[2] copy(p)", before=functions) for lines in ([], loop))
+    assert is_said(once, more) is told
+
+
 def test_behind_a_loop_that_stands_alone() -> None:
     """It has begun and ended before those around it do."""
     once, more = (

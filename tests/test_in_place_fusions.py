@@ -958,6 +958,31 @@ def test_an_update_beside_what_is_declared_is_not_declared(declared: str, found:
     assert _of_f(text) == {"proved", found}
 
 
+@pytest.mark.parametrize(
+    ("given", "scheduled", "second", "update", "found"),
+    [
+        ("y", "", 0, "s = f32[4] slice(p0), slice={[1:5]}; n = f32[4] negate(s)", {"proved", "unknown"}),
+        ("y, y", ", is_scheduled=true", 1, "n = f32[8] exponential(b)", {"unknown"}),
+    ],
+)
+def test_an_update_beside_another_result_that_is_declared_over_what_it_updates(
+    given: str, scheduled: str, second: int, update: str, found: set[str]
+) -> None:
+    """It is not declared itself, and both may lie over one array."""
+    parameters = "".join(f" p{n} = f32[8] parameter({n})\n" for n in range(given.count("y")))
+    lines = update.replace("; ", "\n ")
+    text = (
+        f"HloModule m{scheduled}\nfused {{\n{parameters} z = f32[] constant(0)\n"
+        f" b = f32[8] broadcast(z), dimensions={{}}\n {lines}\n"
+        " k = s32[] constant(0)\n d = f32[8] dynamic-update-slice(p0, n, k)\n"
+        " o = f32[8] sine(b)\n"
+        " ROOT t = (f32[8], f32[8]) tuple(d, o)\n}\n"
+        f"ENTRY e {{\n x = f32[8] parameter(0)\n y = f32[8] negate(x)\n ROOT f = (f32[8], f32[8]) fusion({given}), "
+        f"kind=kLoop, calls=fused, output_to_operand_aliasing={{{{1}}: ({second}, {{}})}}\n}}\n"
+    )
+    assert _of_f(text) == found
+
+
 def test_what_no_compiler_decided_yet_is_no_error() -> None:
     """Before copies are inserted a fusion that cannot work in place does not."""
     opaque = ' o = f32[8] custom-call(x), custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}\n ROOT f ='
