@@ -21,6 +21,7 @@ from hloproof.models.hlo.text.shapes import print_shape
 Promise = tuple[Any, ...]
 """The name, the opcode, and all that decides whether it holds."""
 _UNSEEN: Final = ("unseen",)
+"""Stands in a promise once for each computation in which nothing needs the result."""
 
 _OF_MODULES: Final = frozenset({"fingerprint_before_lhs"})
 """Attributes of a module that say nothing of it; those of Shardy say where arrays lie, and are read where a call asks

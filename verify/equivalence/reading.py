@@ -38,6 +38,7 @@ from hloproof.equivalence.value_trees import (
     in_parts,
     leaves_of,
     nesting_of,
+    open_starts,
     parts_of,
     rebuilt,
 )
@@ -279,8 +280,7 @@ class GraphReader(OperationReader):
             raise NotModelled(f"{i.opcode} without a computation of its own")
         body = self.called(i)[0]
         runs = None
-        when = carried_when(i)
-        if when or None not in in_flight(given):
+        if (when := carried_when(i)) or None not in in_flight(given):
             runs = (form_of(self.module, body.name), self.started_before(i, given), *leaves_of(given))
         if when:
             self.promises.add((CARRIED, i.opcode, path, runs, when))
@@ -363,7 +363,7 @@ class GraphReader(OperationReader):
         promises, exchanges, around = self.promises, self.exchanges, self.deciding
         decided_by: tuple[int, ...] = ()
         # In each turn it may be another start.
-        flying = [runs if runs == () else None for runs in in_flight(initial)]
+        flying = open_starts(initial)
         while True:
             self.promises = set()
             self.deciding = (*around, *(state[k] for k in decided_by))
@@ -373,8 +373,7 @@ class GraphReader(OperationReader):
             given = rebuilt(initial, iter(state), iter(flying))
             returned = self.computation(body, [given], level + 1, (*path, "turn"), [turn])
             met = len(self.endings)
-            became = [runs if runs == () else None for runs in in_flight(returned)]
-            if nesting_of(returned) != nesting_of(initial) or became != flying:
+            if nesting_of(returned) != nesting_of(initial) or open_starts(returned) != flying:
                 raise NotModelled(f"{i.opcode} {i.name}, in which something else is in flight after a turn")
             after = list(leaves_of(returned))
             left = parts_of((self.inside or NOTHING).value, initial)

@@ -88,12 +88,16 @@ def in_flight(value: ValueTree) -> tuple[tuple[Any, ...] | None, ...]:
     return (value.runs, *in_flight(value.result)) if isinstance(value, Pending) else ()
 
 
-def rebuilt(like: ValueTree, nodes: Iterator[Node], runs: Iterator[Any] | None = None) -> ValueTree:
-    """The nodes in the tuple tree of `like`. Of the starts in it `runs` may say, in the order of `in_flight`, what they
-    run instead."""
+def open_starts(value: ValueTree) -> list[tuple[Any, ...] | None]:
+    """The same where each may be another start: only what has no computation of its own is known, by its tensors."""
+    return [runs if runs == () else None for runs in in_flight(value)]
+
+
+def rebuilt(like: ValueTree, nodes: Iterator[Node], runs: Iterator[tuple[Any, ...] | None]) -> ValueTree:
+    """The nodes in the tuple tree of `like`, and what the starts in it run, in the order of `in_flight`."""
     if isinstance(like, list):
         return [rebuilt(element, nodes, runs) for element in like]
     if isinstance(like, Pending):
-        own = like.runs if runs is None else next(runs)
+        own = next(runs)  # before what is in flight inside
         return Pending(rebuilt(like.result, nodes, runs), own)
     return next(nodes)
