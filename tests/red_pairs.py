@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hloproof.equivalence import decide
+from hloproof.models.hlo.module import Module
 from hloproof.models.hlo.parser import parse_module
 
 ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r = f32[] add(a, b)\n}\n"
@@ -29,6 +30,21 @@ def parts_of(state: str, names: Iterable[str]) -> str:
         f" {name} = {kind} get-tuple-element(t), index={k}\n"
         for k, (name, kind) in enumerate(zip(names, kinds, strict=True))
     )
+
+
+SAID = ', frontend_attributes={_xla_send_recv_validation="{{0,6}}"}'
+
+
+def on_two(text: str) -> str:
+    """The module on two devices."""
+    return text.replace("m\n", "m, replica_count=2\n", 1)
+
+
+def is_named(before: Module, after: Module, what: str) -> bool:
+    """Whether the proof that both are the same names what it assumes."""
+    found = decide(before, after, "exact")
+    assert found.verdict == "proved"
+    return what in dict(found.axioms)
 
 
 def one(kind: str, *lines: str) -> str:

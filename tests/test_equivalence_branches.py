@@ -4,7 +4,7 @@ what decides whether they hold, in branches and in the turns of loops."""
 from __future__ import annotations
 
 import pytest
-from red_pairs import entry, parts_of
+from red_pairs import entry, is_named, parts_of
 
 from hloproof.equivalence import decide
 from hloproof.models.hlo.parser import parse_module
@@ -161,9 +161,7 @@ def read(*more: str) -> str:
 )
 def test_what_is_promised(more: tuple[str, ...], told: bool) -> None:
     """Indices of which a branch says that they go up do so where the branch is taken, if at all."""
-    found = decide(parse_module(read()), parse_module(read(*more)), "exact")
-    assert found.verdict == Verdict.PROVED
-    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+    assert is_named(parse_module(read()), parse_module(read(*more)), "promised: indices_are_sorted of gather") is told
 
 
 @pytest.mark.parametrize(
@@ -181,9 +179,7 @@ def test_what_is_promised_of_indices(of: str, at: int, told: bool) -> None:
     lines += [f"g = s32[2] gather(x, i), {attributes}".replace("AT", "0")]
     more = f"h = s32[2] gather({of}), {attributes}".replace("AT", f"{at}")
     before, after = (entry(*lines, *others, "ROOT r = s32[2] copy(g)") for others in ((), (more,)))
-    found = decide(parse_module(before), parse_module(after), "exact")
-    assert found.verdict == Verdict.PROVED
-    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+    assert is_named(parse_module(before), parse_module(after), "promised: indices_are_sorted of gather") is told
 
 
 @pytest.mark.parametrize(
@@ -210,9 +206,7 @@ def test_what_is_promised_beside_words_that_nobody_knows(
         words = [f', frontend_attributes={{odd="{said}"}}' if said else "" for said in calls]
         lines = [*HEAD, *(f"c{n} = s32[4] call(x), to_apply=reads{more}" for n, more in enumerate(words))]
         texts.append(entry(*lines, "ROOT r = s32[4] copy(x)", before=READS))
-    found = decide(parse_module(texts[0]), parse_module(texts[1]), "exact")
-    assert found.verdict == Verdict.PROVED
-    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+    assert is_named(parse_module(texts[0]), parse_module(texts[1]), "promised: indices_are_sorted of gather") is told
 
 
 PLAIN = READS.replace("reads {", "plain {").replace(", indices_are_sorted=true", "")
@@ -260,9 +254,7 @@ def test_what_is_promised_of_what_nobody_needs(before: str, after: str, told: bo
     """Whether it holds nobody sees: it says nothing of the same result where that is needed."""
     functions = PLAIN + READS + DEEPER
     texts = [entry(*HEAD, *SEEN[which], "ROOT r = s32[4] copy(c)", before=functions) for which in (before, after)]
-    found = decide(parse_module(texts[0]), parse_module(texts[1]), "exact")
-    assert found.verdict == Verdict.PROVED
-    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+    assert is_named(parse_module(texts[0]), parse_module(texts[1]), "promised: indices_are_sorted of gather") is told
 
 
 def test_what_is_promised_beside_an_exchange_that_nobody_needs() -> None:
@@ -300,9 +292,14 @@ def test_what_is_promised_of_what_a_call_with_side_effects_is_given(given: str, 
         lines = ["a = s32[4] call(x), to_apply=reads", "b = s32[4] call(x), to_apply=plain", call]
         return entry(*HEAD, *lines, "ROOT r = s32[4] copy(x)", before=PLAIN + READS)
 
-    found = decide(parse_module(text(given)), parse_module(text(given.replace("b", "a"))), "exact")
-    assert found.verdict == Verdict.PROVED
-    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+    assert (
+        is_named(
+            parse_module(text(given)),
+            parse_module(text(given.replace("b", "a"))),
+            "promised: indices_are_sorted of gather",
+        )
+        is told
+    )
 
 
 @pytest.mark.parametrize(("said", "told"), [("", True), (", indices_are_sorted=true", False)])
@@ -316,9 +313,14 @@ def test_what_is_promised_of_what_is_given_nothing(said: str, told: bool) -> Non
         )
         return entry("c = s32[4] call(), to_apply=given", "ROOT r = s32[4] copy(c)", before=function)
 
-    found = decide(parse_module(text(said)), parse_module(text(", indices_are_sorted=true")), "exact")
-    assert found.verdict == Verdict.PROVED
-    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+    assert (
+        is_named(
+            parse_module(text(said)),
+            parse_module(text(", indices_are_sorted=true")),
+            "promised: indices_are_sorted of gather",
+        )
+        is told
+    )
 
 
 def test_what_is_promised_of_what_stands_behind_the_root() -> None:
@@ -341,9 +343,7 @@ def test_what_is_promised_of_windows_of_another_size(windows: str, told: bool) -
     head += ["v = s32[2,2] parameter(3)", f"g = s32[8] scatter(x, i, u), {into}"]
     more = [f"h = s32[8] scatter(x, i, {windows}), {into}", "z = s32[8] subtract(h, h)", "ROOT r = s32[8] add(g, z)"]
     before, after = (entry(*head, *lines, before=add) for lines in (["ROOT r = s32[8] copy(g)"], more))
-    found = decide(parse_module(before), parse_module(after), "exact")
-    assert found.verdict == Verdict.PROVED
-    assert ("promised: unique_indices of scatter" in dict(found.axioms)) is told
+    assert is_named(parse_module(before), parse_module(after), "promised: unique_indices of scatter") is told
 
 
 @pytest.mark.parametrize(("way", "told"), [("reads", False), ("plain", True)])
@@ -356,9 +356,12 @@ def test_what_is_promised_of_what_is_sent(way: str, told: bool) -> None:
             *HEAD, *lines, f"d = s32[4] call(x), to_apply={more}", "ROOT r = s32[4] add(c, d)", before=PLAIN + READS
         )
 
-    found = decide(parse_module(text(way, "plain")), parse_module(text(way, "reads")), "exact")
-    assert found.verdict == Verdict.PROVED
-    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+    assert (
+        is_named(
+            parse_module(text(way, "plain")), parse_module(text(way, "reads")), "promised: indices_are_sorted of gather"
+        )
+        is told
+    )
 
 
 @pytest.mark.parametrize(("given", "told"), [("x", False), ("y", True)])
@@ -367,9 +370,7 @@ def test_what_is_promised_beside_words_of_what_is_given_something_else(given: st
     head = ["x = s32[4] parameter(0)", "y = s32[4] parameter(1)", f"c = s32[4] call(x), to_apply=reads{words}"]
     more = f"d = s32[4] call({given}), to_apply=reads{words}"
     before, after = (entry(*head, *lines, "ROOT r = s32[4] copy(x)", before=READS) for lines in ((), (more,)))
-    found = decide(parse_module(before), parse_module(after), "exact")
-    assert found.verdict == Verdict.PROVED
-    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+    assert is_named(parse_module(before), parse_module(after), "promised: indices_are_sorted of gather") is told
 
 
 @pytest.mark.parametrize(("of", "told"), [("x, y, i, u, v", False), ("y, x, i, v, u", False), ("x, y, j, u, v", True)])
@@ -388,9 +389,7 @@ def test_what_is_promised_of_where_several_are_scattered(of: str, told: bool) ->
     last = "ROOT r = s32[4] get-tuple-element(s), index=0"
     more = f"z = (s32[4], s32[4]) scatter({of}), {into}"
     before, after = (entry(*head, *lines, last, before=both) for lines in ((), (more,)))
-    found = decide(parse_module(before), parse_module(after), "exact")
-    assert found.verdict == Verdict.PROVED
-    assert ("promised: indices_are_sorted of scatter" in dict(found.axioms)) is told
+    assert is_named(parse_module(before), parse_module(after), "promised: indices_are_sorted of scatter") is told
 
 
 @pytest.mark.parametrize(
@@ -492,9 +491,7 @@ def test_what_is_promised_in_the_turns_of_a_loop(more: tuple[str, ...], told: bo
     once = entry(*HEAD, by_number("c", "stays", "runs", "stays"), "ROOT r = s32[4] copy(c)", before=TURNS + STAYS)
     lines = (by_number("c", "stays", "runs", "stays"), by_number("d", *more), "z = s32[4] subtract(d, d)")
     twice = entry(*HEAD, *lines, "ROOT r = s32[4] add(c, z)", before=TURNS + STAYS)
-    found = decide(parse_module(once), parse_module(twice), "exact")
-    assert found.verdict == Verdict.PROVED
-    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+    assert is_named(parse_module(once), parse_module(twice), "promised: indices_are_sorted of gather") is told
 
 
 @pytest.mark.parametrize("inside", ["reads", "runs"])
@@ -512,9 +509,7 @@ def test_what_is_promised_in_what_flies_in_a_branch(inside: str, more: tuple[str
     once = entry(*HEAD, by_number("c", "stays", "starts", "stays"), "ROOT r = s32[4] copy(c)", before=functions)
     lines = (by_number("c", "stays", "starts", "stays"), by_number("d", *more), "z = s32[4] subtract(d, d)")
     twice = entry(*HEAD, *lines, "ROOT r = s32[4] add(c, z)", before=functions)
-    found = decide(parse_module(once), parse_module(twice), "exact")
-    assert found.verdict == Verdict.PROVED
-    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+    assert is_named(parse_module(once), parse_module(twice), "promised: indices_are_sorted of gather") is told
 
 
 def test_what_is_promised_in_what_decides_on_one_more_turn() -> None:
@@ -526,9 +521,10 @@ def test_what_is_promised_in_what_decides_on_one_more_turn() -> None:
     both = TURNS.replace("  n = s32[] constant(3)\n", f"{given}{read}  n = s32[] constant(3)\n")
     texts = [entry(*HEAD, "ROOT c = s32[4] call(x), to_apply=runs", before=t) for t in (TURNS, decides, both)]
     for one, other, told in ((0, 0, False), (0, 1, True), (0, 2, True), (1, 1, False), (2, 2, False), (2, 0, False)):
-        found = decide(parse_module(texts[one]), parse_module(texts[other]), "exact")
-        assert found.verdict == Verdict.PROVED
-        assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told, (one, other)
+        assert (
+            is_named(parse_module(texts[one]), parse_module(texts[other]), "promised: indices_are_sorted of gather")
+            is told
+        ), (one, other)
 
 
 def test_what_is_promised_before_a_loop() -> None:
@@ -544,9 +540,7 @@ def test_what_is_promised_before_a_loop() -> None:
     before = entry(*HEAD, given[0], read.replace(", indices_are_sorted=true", ""), given[1], *run, before=plain)
     after = entry(*HEAD, given[0], read, given[1], *run, before=plain)
     for one, other, told in ((before, after, True), (after, before, False), (after, after, False)):
-        found = decide(parse_module(one), parse_module(other), "exact")
-        assert found.verdict == Verdict.PROVED
-        assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+        assert is_named(parse_module(one), parse_module(other), "promised: indices_are_sorted of gather") is told
 
 
 def around(state: str, inner: str, begins: str, more: str) -> str:
@@ -580,9 +574,7 @@ def test_what_is_promised_in_the_turns_of_a_loop_in_another() -> None:
     before = around("(s32[])", "(s32[], s32[])", "n", "compare(k0, k0), direction=NE")
     after = around("(s32[], s32[])", "(s32[])", "z, n", "compare(k0, n), direction=LT")
     for one, other, told in ((before, after, True), (before, before, False), (after, after, False)):
-        found = decide(parse_module(one), parse_module(other), "exact")
-        assert found.verdict == Verdict.PROVED
-        assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+        assert is_named(parse_module(one), parse_module(other), "promised: indices_are_sorted of gather") is told
 
 
 @pytest.mark.parametrize(("second", "told"), [("p", False), ("q", True)])
@@ -604,9 +596,7 @@ def test_what_is_promised_of_a_state_that_begins_otherwise(second: str, told: bo
     ]
     last = ("w = s32[] get-tuple-element(l0), index=1", "ROOT r = s32[] copy(w)")
     before, after = (entry(*lines, *more, *last, before=functions) for more in (loops[0], [*loops[0], *loops[1]]))
-    found = decide(parse_module(before), parse_module(after), "exact")
-    assert found.verdict == Verdict.PROVED
-    assert ("promised: indices_are_sorted of gather" in dict(found.axioms)) is told
+    assert is_named(parse_module(before), parse_module(after), "promised: indices_are_sorted of gather") is told
 
 
 SORTED, WORDS = ", indices_are_sorted=true", ', backend_config={"known_induction_variable":{"tuple_index":"1"}}'
@@ -644,9 +634,7 @@ def test_what_is_promised_of_a_state_that_stays(more: str, read: bool, name: str
     """It is what the other loop leaves, and is said of that one no more than of any other."""
     before, after = after_another("", more, read), after_another(more, None, read)
     for one, other, told in ((before, after, True), (after, after, False), (before, before, False)):
-        found = decide(parse_module(one), parse_module(other), "exact")
-        assert found.verdict == Verdict.PROVED
-        assert (f"promised: {name}" in dict(found.axioms)) is told
+        assert is_named(parse_module(one), parse_module(other), f"promised: {name}") is told
 
 
 FLYING = "(s32[4], s32[4], u32[])"
