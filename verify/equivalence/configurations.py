@@ -20,8 +20,6 @@ from hloproof.models.hlo.text.shapes import print_shape
 
 Promise = tuple[Any, ...]
 """The name, the opcode, and all that decides whether it holds."""
-_UNSEEN: Final = ("unseen",)
-"""Stands in a promise once for each computation in which nothing needs the result."""
 
 _OF_MODULES: Final = frozenset({"fingerprint_before_lhs"})
 """Attributes of a module that say nothing of it; those of Shardy say where arrays lie, and are read where a call asks
@@ -84,21 +82,11 @@ def of_unknown(graph: Graph, value: ValueTree, key: tuple[Any, ...], operands: S
     return rebuilt(value, leaves, flying)
 
 
-def unseen(promise: Promise) -> Promise:
-    """The same of a result that nothing needs."""
-    return (*promise, _UNSEEN)
-
-
-def new_promises(before: Iterable[Promise], after: Iterable[Promise]) -> Iterator[Promise]:
-    """Those of the module after that the module before does not make. Of a result that nothing needs it makes one that
-    is made of the same result there as well; what nothing needs there says nothing of what is needed here."""
+def new_promises(before: Iterable[tuple[Promise, bool]], after: Iterable[tuple[Promise, bool]]) -> Iterator[Promise]:
+    """Those of the module after that the module before does not make; beside each it is said whether what it is said of
+    is needed. What nothing needs before says nothing of what is needed after."""
     made = {*before}
-    everywhere = {_seen(p) for p in made}
-    return (p for p in after if p not in made and not (_UNSEEN in p and _seen(p) in everywhere))
-
-
-def _seen(promise: Promise) -> Promise:
-    return tuple(part for part in promise if part != _UNSEEN)
+    return (p for p, seen in after if (p, True) not in made and (seen or (p, False) not in made))
 
 
 def promises_of_module(module: Module) -> Iterator[Promise]:

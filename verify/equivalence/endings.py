@@ -19,6 +19,7 @@ from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Terms
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.kernel import Denied
+from hloproof.equivalence.statements import Statements
 from hloproof.equivalence.terms import Elem
 
 TAKEN_FOR_GRANTED: Final = "assumed: a loop ends"
@@ -68,8 +69,10 @@ class Ending:
     """Its turns may be counted: nothing is said of it that nobody knows."""
     stated: int | None = None
     """How many turns the text says that it takes, which whoever runs it may take without asking the condition."""
+    by: Statements = 0
+    """By which statements; all of them are made of what is needed where it matters whether it is true."""
     seen: bool = True
-    """What it gives is needed, so that it matters whether that is true."""
+    """It matters."""
 
     @property
     def below(self) -> tuple[Node, ...]:
@@ -101,12 +104,13 @@ def in_turns(loop: Ending, graph: Graph, turns: LoopTurns, to_decide: bool) -> E
 
 
 def in_function(
-    loop: Ending, graph: Graph, given: Sequence[Node], operation: object, results: Sequence[Node]
+    loop: Ending, graph: Graph, given: Sequence[Node], operation: object, results: Sequence[Node], by: Statements
 ) -> Ending:
     """The loop in a function with these results, which an operation applies to what it is given; `operation` is all
-    else that tells it from others."""
+    else that tells it from others, and `by` stands for what is said of it there."""
     key = (operation, loop.numbers)
-    return _inside(loop, graph.node("ending", "pred", (), given, key, (*results, *loop.below)))
+    inside = _inside(loop, graph.node("ending", "pred", (), given, key, (*results, *loop.below)))
+    return replace(inside, by=inside.by | by)
 
 
 def with_unknown_words(loop: Ending, graph: Graph, given: Sequence[Node], words: object) -> Ending:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Place
+from hloproof.equivalence.configurations import Promise
 from hloproof.equivalence.constant_folds import ConstantFolds
 from hloproof.equivalence.effects import Effects, Standing
 from hloproof.equivalence.endings import Branch, Ending, in_function
@@ -33,6 +34,7 @@ from hloproof.equivalence.meaning import (
     signature,
 )
 from hloproof.equivalence.sorting import ordered
+from hloproof.equivalence.statements import Sources, Statements
 from hloproof.equivalence.value_trees import ValueTree, leaves_of, nesting_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.attributes import Attributes
@@ -58,8 +60,8 @@ class OperationReader(ABC):
     effects: Effects = field(default_factory=Effects)
     occurrences: Counter[Any] = field(default_factory=Counter)
     functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
-    promises: set[tuple[Any, ...]] = field(default_factory=set)
-    promised_in_functions: set[tuple[Any, ...]] = field(default_factory=set)
+    promises: set[tuple[Promise, Statements]] = field(default_factory=set)
+    promised_in_functions: set[tuple[Promise, Statements]] = field(default_factory=set)
     """Those of functions that operations apply, which are read once, wherever they are met first."""
     endings: list[Ending] = field(default_factory=list)
     """The loops of what is read, and in `endings_in` those of functions, which are read once."""
@@ -73,6 +75,16 @@ class OperationReader(ABC):
     """What is over where the operands of the instruction that is read are."""
     inside: Standing | None = None
     """What is over where the computation that it runs is."""
+    statements: int = 0
+    """How many have been numbered."""
+    needed: Statements = 0
+    """Those that effects are made of."""
+    stated_in: dict[str, Statements] = field(default_factory=dict)
+    """Those that what a function gives is made of."""
+    sources: Sources = field(default_factory=lambda: Sources(()))
+    """Of what the instruction that is read is made."""
+    gives: list[Statements] = field(default_factory=list)
+    """Of what each tensor of the computation is made that was read last."""
     folds: ConstantFolds = field(init=False)
 
     def __post_init__(self) -> None:
@@ -141,10 +153,11 @@ class OperationReader(ABC):
             # A promise is about the indices alone, which stand in the middle of what a gather or scatter is given.
             where = operands[len(operands) // 2 :][:1] if opcode in ("gather", "scatter") else operands
             about = (opcode, key, path, tuple(where), tuple(o.sizes for o in operands))
-            self.promises.update((name, *about) for name in told)
+            for name in told:
+                self.promise((name, *about))
         when = carried_when(i)
         if when:
-            self.promises.add((CARRIED, opcode, key, path, tuple(operands), when))
+            self.promise((CARRIED, opcode, key, path, tuple(operands), when))
         applied = called_in_order(i)
         bodies = tuple(node for name in applied for node in self.function(name))
         # Which devices take part in an exchange depends on where it stands. What chooses the branch, or decides on the
@@ -157,7 +170,10 @@ class OperationReader(ABC):
         use = (opcode, key, self.side if opcode == "custom-call" else None)
         for n, name in enumerate(applied):
             below = (*bodies, *chosen)
-            self.endings += [in_function(e, self.graph, operands, (n, *use), below) for e in self.endings_in[name]]
+            self.sources.own |= self.stated_in[name]
+            if loops := self.endings_in[name]:
+                self.sources.own |= (by := self.statement())  # in two uses of a function these are two loops
+                self.endings += [in_function(e, self.graph, operands, (n, *use), below, by) for e in loops]
         self.inside = None
         constants = self.folds.folded(self.module, i, tuple(operands)) if computation is not None else None
         if constants is not None:
@@ -207,7 +223,19 @@ class OperationReader(ABC):
             self.folds.note(whole, self.module, i, tuple(operands))
         if effect:
             self.effects.nodes.append(whole)
+            self.sources.acts = True
         return value
+
+    def statement(self) -> Statements:
+        """A new one."""
+        self.statements += 1
+        return 1 << self.statements
+
+    def promise(self, promise: Promise) -> None:
+        """What the instruction that is read promises of what it gives."""
+        by = self.statement()
+        self.promises.add((promise, by))
+        self.sources.own |= by
 
     def opaque_key(self, i: Instruction, key: Any, given: list[ValueTree], computation: Computation | None) -> Any:
         """What tells an opaque call from others beside its attributes and operands."""

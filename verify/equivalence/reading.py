@@ -7,19 +7,19 @@ raises NotModelled, and the answer is then `unknown`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from hloproof.equivalence.answer import Place
 from hloproof.equivalence.configurations import (
+    Promise,
     called_forms,
     form_of,
     of_unknown,
     promises_of,
     promises_of_module,
     unknown_key,
-    unseen,
     written_beside,
 )
 from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
@@ -29,6 +29,8 @@ from hloproof.equivalence.handed_on import otherwise, settled, turned
 from hloproof.equivalence.loop_states import NeededStates
 from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, carried_when
 from hloproof.equivalence.operations import OperationReader
+from hloproof.equivalence.statements import Sources, Statements, is_needed, union
+from hloproof.equivalence.statements import after_turns as stated_after_turns
 from hloproof.equivalence.value_trees import (
     Pending,
     ValueTree,
@@ -59,8 +61,8 @@ class ReadModule:
     results: list[Node]
     """The leaves of the entry's result."""
     effects: Effects
-    promises: frozenset[tuple[Any, ...]]
-    """What the module promises: the name, the opcode, and all that decides whether it holds."""
+    promises: frozenset[tuple[Promise, bool]]
+    """What the module promises, and whether what it is said of is needed."""
     endings: tuple[Ending, ...]
     """Its loops, those of the functions that its operations apply included."""
 
@@ -72,15 +74,7 @@ class SoFar(NamedTuple):
     effects: int
     loops: int
     exchanges: int
-    promises: set[tuple[Any, ...]]
-
-
-class Said(NamedTuple):
-    """What is said where one instruction stands: promises, and of which loops; and whether it has effects."""
-
-    promises: set[tuple[Any, ...]]
-    loops: range
-    acts: bool
+    promises: set[tuple[Promise, Statements]]
 
 
 @dataclass
@@ -97,15 +91,18 @@ class GraphReader(OperationReader):
         if settled(module) and (found := otherwise(module)):
             raise NotModelled(f"{found[0][0]}, which lies otherwise than is demanded")
         self.effects, self.occurrences, self.functions = Effects(), Counter(), {}
-        self.promises, self.promised_in_functions = set(promises_of_module(module)), set()
+        self.promises, self.promised_in_functions = {(p, 0) for p in promises_of_module(module)}, set()
+        self.statements, self.needed, self.stated_in = 0, 0, {}
         self.endings, self.endings_in = [], {}
         self.exchanges, self.deciding = 0, ()
         parameters = [self.parameter(p.shape, (number,)) for number, p in enumerate(module.entry.parameters)]
         result = self.computation(module.entry, parameters, 0, ())
         if flies(result):
             raise NotModelled("a result that is in flight")
-        promises = frozenset(self.promises | self.promised_in_functions)
-        return ReadModule(list(leaves_of(result)), self.effects, promises, tuple(self.endings))
+        needed = self.needed | union(self.gives)
+        promises = frozenset((p, is_needed(by, needed)) for p, by in self.promises | self.promised_in_functions)
+        endings = tuple(replace(e, seen=is_needed(e.by, needed)) for e in self.endings)
+        return ReadModule(list(leaves_of(result)), self.effects, promises, endings)
 
     def computation(
         self,
@@ -114,21 +111,25 @@ class GraphReader(OperationReader):
         level: int,
         path: tuple[Any, ...],
         standing: Sequence[Standing] = (),
+        made_of: Sequence[list[Statements]] = (),
     ) -> ValueTree:
         """The value of the root. `level` counts the loops around; `path` the conditions under which this runs;
-        `standing` says what is over where the arguments are."""
+        `standing` says what is over where the arguments are, and `made_of` of what each of their tensors is made."""
         values: dict[str, ValueTree] = {}
         earlier: dict[str, Standing] = {}
-        said: dict[str, Said] = {}
+        made: dict[str, list[Statements]] = {}
+        around = self.sources
         for instruction in computation.operands_first:
             before, self.promises = self.so_far(), set()
+            self.sources = sources = Sources([made[o] for o in instruction.operands])
             if instruction.opcode == "parameter":
                 number = instruction.parameter_number or 0
                 if number >= len(arguments) or not has_shape(arguments[number], instruction.shape):
                     raise NotModelled(f"{instruction.name} of {computation.name}, which is given something else")
                 given = arguments[number]
-                values[instruction.name] = self.with_words(instruction, [], given, computation, path, before)
-                said[instruction.name] = self.said_since(before)
+                sources.parts = made_of[number] if number < len(made_of) else None
+                value = self.with_words(instruction, [], given, computation, path, before)
+                values[instruction.name], made[instruction.name] = value, self.said(value, before)
                 if number < len(standing):
                     earlier[instruction.name] = standing[number]
                 continue
@@ -138,8 +139,7 @@ class GraphReader(OperationReader):
             if not has_shape(value, instruction.shape):
                 raise NotModelled(f"{instruction.opcode} {instruction.name}, which gives something else than it says")
             value = self.with_words(instruction, given, value, computation, path, before)
-            said[instruction.name] = self.said_since(before)
-            values[instruction.name] = value
+            values[instruction.name], made[instruction.name] = value, self.said(value, before)
             if not values.keys() >= {*waited_for(instruction)}:
                 self.effects.unordered = instruction.name
             if self.effects.nodes:
@@ -148,31 +148,21 @@ class GraphReader(OperationReader):
             for node in leaves_of(value):
                 if node.places[self.side] is None:
                     node.places[self.side] = place
-        self.keep(computation, said)
         self.inside = earlier.get(computation.root_name, NOTHING)
+        self.sources, self.gives = around, made[computation.root_name]
         return values[computation.root_name]
 
     def so_far(self) -> SoFar:
         return SoFar(len(self.effects.nodes), len(self.endings), self.exchanges, self.promises)
 
-    def said_since(self, before: SoFar) -> Said:
-        """What one instruction says, apart from the promises of those before it."""
-        own, self.promises = self.promises, before.promises
-        return Said(own, range(before.loops, len(self.endings)), len(self.effects.nodes) > before.effects)
-
-    def keep(self, computation: Computation, said: Mapping[str, Said]) -> None:
-        """Takes down what is said of the results of instructions, and of which nobody sees whether it is true, since
-        neither the root nor an effect needs them. It goes by instructions: what has effects is needed as a whole, and
-        so is what is needed in part."""
-        needed = {name for name in said if said[name].acts or name == computation.root_name}
-        for i in reversed(computation.operands_first):
-            if i.name in needed:
-                needed.update(i.operands)
-                self.promises |= said[i.name].promises
-                continue
-            self.promises |= {unseen(p) for p in said[i.name].promises}
-            for k in said[i.name].loops:
-                self.endings[k] = replace(self.endings[k], seen=False)
+    def said(self, value: ValueTree, before: SoFar) -> list[Statements]:
+        """Of what each tensor of an instruction is made that is read now; what it promises joins what was promised
+        before."""
+        before.promises.update(self.promises)
+        self.promises = before.promises
+        if self.sources.acts:
+            self.needed |= self.sources.all_given | self.sources.own
+        return self.sources.of_result(sum(1 for _ in leaves_of(value)))
 
     def with_words(
         self,
@@ -188,11 +178,11 @@ class GraphReader(OperationReader):
         operands = [*leaves_of(given)] if found else []
         forms = called_forms(self.module, i) if found else ()
         about = (*about, forms, self.started_before(i, given)) if found else ()
-        own = {*self.promises, *promises_of(found, about, path, operands)}
+        for promise in promises_of(found, about, path, operands):
+            self.promise(promise)
         key = unknown_key(found, about)
         if key and forms:
-            own = {(*p, key, tuple(operands)) for p in own}
-        self.promises = own
+            self.promises = {((*p, key, tuple(operands)), by) for p, by in self.promises}
         if not key:
             return value
         self.graph.unknown.update(f"{b.name} of {i.opcode}" for b in found if b.kind == "unknown")
@@ -203,6 +193,8 @@ class GraphReader(OperationReader):
             raise NotModelled(f"{name} of {i.opcode}, which has effects")
         if path and self.exchanges > before.exchanges:
             raise NotModelled(f"{name} of {i.opcode}, which exchanges between devices in a branch or turn")
+        if self.sources.parts is not None:
+            self.sources.parts = [self.sources.all_given | part for part in self.sources.parts]
         return of_unknown(self.graph, value, key, operands)
 
     def instruction(
@@ -211,29 +203,40 @@ class GraphReader(OperationReader):
         opcode = i.opcode
         sugar = async_sugar(opcode)
         step = step_of(opcode)
+        sources = self.sources
         if opcode == "copy":
             self.check_over(i, given)
         if opcode in HANDED_ON:
             if opcode == "all-reduce-done":
                 self.ended(i, given[0], computation, path)
             ends = opcode in ("copy-done", "all-reduce-done")
+            waited = union(s for tensors in sources.given[1:] for s in tensors)
+            sources.parts = [s | waited for s in sources.given[0]]
             return given[0].result if isinstance(given[0], Pending) and ends else given[0]
         if opcode == "tuple":
+            sources.parts = [s for tensors in sources.given for s in tensors]
             return list(given)
         if opcode == "get-tuple-element":
             if isinstance(given[0], Pending):
                 raise NotModelled("an element of an asynchronous state")
-            return given[0][i.attributes.integer("index", 0)]
+            index = i.attributes.integer("index", 0)
+            first = sum(1 for _ in leaves_of(given[0][:index]))
+            sources.parts = sources.given[0][first:][: sum(1 for _ in leaves_of(given[0][index]))]
+            return given[0][index]
         if opcode in ("call", "fusion"):
-            return self.computation(self.called(i)[0], given, level, path, self.standing)
+            value = self.computation(self.called(i)[0], given, level, path, self.standing, sources.given)
+            sources.parts = self.gives
+            return value
         if step == "start":
             return self.started(i, sugar[0] if sugar else "", given, level, path)
         if step in ("update", "done") or opcode in ("all-gather-done", "collective-permute-done"):
             if not isinstance(given[0], Pending):
                 raise NotModelled("an asynchronous operation whose start is out of sight")
             self.ended(i, given[0], computation, path)
+            sources.parts = sources.given[0]
             return given[0] if step == "update" else given[0].result
         if opcode == "copy-start":
+            sources.parts = sources.given[0]
             return Pending(given[0])
         if opcode in ("all-gather-start", "collective-permute-start"):
             return Pending(self.collective(i, opcode.removesuffix("-start"), given, path))
@@ -262,7 +265,7 @@ class GraphReader(OperationReader):
         when = carried_when(i)
         if when and when != carried_when(start):
             runs = self.started_before(i, given)
-            self.promises.add((CARRIED, i.opcode, path, runs, tuple(leaves_of(given)), when))
+            self.promise((CARRIED, i.opcode, path, runs, tuple(leaves_of(given)), when))
 
     def started_before(self, i: Instruction, given: ValueTree) -> tuple[tuple[Any, ...], ...]:
         """What each start runs that the instruction is given in flight, for what is said beside it. Raises
@@ -283,8 +286,9 @@ class GraphReader(OperationReader):
         if (when := carried_when(i)) or None not in in_flight(given):
             runs = (form_of(self.module, body.name), self.started_before(i, given), *leaves_of(given))
         if when:
-            self.promises.add((CARRIED, i.opcode, path, runs, when))
-        result = self.computation(body, given, level, path, self.standing)
+            self.promise((CARRIED, i.opcode, path, runs, when))
+        result = self.computation(body, given, level, path, self.standing, self.sources.given)
+        self.sources.parts = self.gives
         # Older text writes a single operand without its parentheses.
         if not has_shape(result, _carried(i, given, *given[:1] if len(given) == 1 else ())):
             raise NotModelled(f"{i.opcode} of this shape")
@@ -310,9 +314,10 @@ class GraphReader(OperationReader):
                 leaves_of(self.computation(computation, arguments, 1000 * self.depth, ("function",)))
             )
             self.depth -= 1
+            self.stated_in[name] = union(self.gives)
             self.endings_in[name], self.endings = self.endings, endings
             # What it is given differs from use to use, so that nobody else makes the same promise, wherever it stands.
-            self.promised_in_functions |= {(*p, (self.side, name)) for p in self.promises}
+            self.promised_in_functions |= {((*p, (self.side, name)), by) for p, by in self.promises}
             self.promises = promises
             if len(self.effects.nodes) != before[0]:
                 raise NotModelled(f"effects inside {name}")
@@ -326,9 +331,13 @@ class GraphReader(OperationReader):
         choice, *standing = self.standing
         values: list[ValueTree] = []
         over: list[list[Earlier]] = []
+        choice_of, *made_of = self.sources.given
+        made: list[list[Statements]] = []
+        effects = len(self.effects.nodes)
         for k, (b, a) in enumerate(zip(taken, arguments, strict=True)):
             branch, first = Branch(selector, k, len(taken)), len(self.endings)
-            values.append(self.computation(b, [a], level, (*path, branch), [standing[k]]))
+            values.append(self.computation(b, [a], level, (*path, branch), [standing[k]], [made_of[k]]))
+            made.append(self.gives)
             self.endings[first:] = [in_branch(e, branch) for e in self.endings[first:]]
             over.append(parts_of((self.inside or NOTHING).value, values[-1]))
         if any(nesting_of(v) != nesting_of(values[0]) for v in values):
@@ -336,13 +345,18 @@ class GraphReader(OperationReader):
         flat = [list(leaves_of(v)) for v in values]
         chosen: list[Node] = []
         after: list[Earlier] = []
-        for nodes, ways in zip(zip(*flat, strict=True), zip(*over, strict=True), strict=True):
-            node, waits = nodes[0], Earlier()  # what is the same in all branches waits for no choice
+        parts: list[Statements] = []
+        if len(self.effects.nodes) > effects:  # which of them take place is seen
+            self.needed |= union(choice_of)
+        for nodes, ways, of in zip(*(zip(*x, strict=True) for x in (flat, over, made)), strict=True):
+            node, waits, chooses = nodes[0], Earlier(), 0  # what is the same in all branches waits for no choice
             if any(n is not node for n in nodes):
                 node = self.graph.node("conditional", node.type, node.sizes, (selector, *nodes))
-                waits = choice.every
+                waits, chooses = choice.every, union(choice_of)
             chosen.append(node)
             after.append(waits.joined(*ways))
+            parts.append(chooses | union(of))
+        self.sources.parts = parts
         self.inside = Standing(in_parts(values[0], iter(after)))
         flying = zip(*map(in_flight, values), strict=True)
         runs = (way[0] if len(set(way)) == 1 else None for way in flying)
@@ -358,6 +372,8 @@ class GraphReader(OperationReader):
         state: list[Node] = list(bound)
         marks = Standing(in_parts(initial, iter([mark(k) for k in range(len(start))])))
         turn = replace(marks, whole=marks.every.all)
+        (begins,) = self.sources.given
+        parts = [self.statement() for _ in start]  # stand for what the parts of the state are made of
         saved = len(self.effects.nodes), Counter(self.occurrences)
         endings = len(self.endings)
         promises, exchanges, around = self.promises, self.exchanges, self.deciding
@@ -371,14 +387,17 @@ class GraphReader(OperationReader):
             del self.endings[endings:]
             self.occurrences = Counter(saved[1])
             given = rebuilt(initial, iter(state), iter(flying))
-            returned = self.computation(body, [given], level + 1, (*path, "turn"), [turn])
+            returned = self.computation(body, [given], level + 1, (*path, "turn"), [turn], [parts])
+            turned = self.gives
             met = len(self.endings)
             if nesting_of(returned) != nesting_of(initial) or open_starts(returned) != flying:
                 raise NotModelled(f"{i.opcode} {i.name}, in which something else is in flight after a turn")
             after = list(leaves_of(returned))
             left = parts_of((self.inside or NOTHING).value, initial)
             # Once more than the turn: promises and loops of the one are not those of the other.
-            (holds,) = leaves_of(self.computation(condition, [given], level + 1, (*path, "condition"), [turn]))
+            asked = (*path, "condition")
+            (holds,) = leaves_of(self.computation(condition, [given], level + 1, asked, [turn], [parts]))
+            (decided_of,) = self.gives
             decided = (self.inside or NOTHING).every
             unchanged = [k for k, n in enumerate(after) if n is bound[k] and state[k] is bound[k]]
             for k in unchanged:
@@ -409,13 +428,18 @@ class GraphReader(OperationReader):
             self.endings[at] = in_turns(e, self.graph, turns(needed.below(e.below)), at >= met)
         decides = turns(needed.deciding).node(self.graph)
         results = tuple(out[k] for k in varying)
-        self.endings.append(Ending(decides, results, decides, stated=stated_count(i)))
+        by = self.statement()
+        self.endings.append(Ending(decides, results, decides, stated=stated_count(i), by=by))
         # What a state holds in the turns is said by the loop, not by its name: what it becomes, or that it stays.
         held = [(k in varying, node) for k, node in enumerate(out)]
-        self.promises = promises | {(*p, decides, tuple(held)) for p in self.promises}
+        self.promises = promises | {((*p, decides, tuple(held)), of) for p, of in self.promises}
         spoken_of = states_spoken_of(i)
         about = (path, decides, tuple(held if spoken_of is None else [held[k] for k in spoken_of]))
-        self.promises.update((name, i.opcode, value, *about) for name, value in stated_states(i))
+        self.promises.update(((name, i.opcode, value, *about), by) for name, value in stated_states(i))
+        # A part that no turn changes says nothing of the turns.
+        last = ((decided_of if k in varying else 0) | parts[k] for k in range(len(start)))
+        made_of = [stated_after_turns(begins, turned, parts, one) for one in last]
+        self.sources.parts = [s | by if k in varying else s for k, s in enumerate(made_of)]
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))
         return rebuilt(initial, iter(out), iter(flying))

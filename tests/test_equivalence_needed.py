@@ -1,0 +1,282 @@
+"""What is promised of what neither the root nor an effect needs licenses nothing where the same is needed: told part by
+part, through all that hands on parts."""
+
+from __future__ import annotations
+
+import pytest
+from red_pairs import entry, is_named, parts_of
+
+from hloproof.models.hlo.parser import parse_module
+
+GATHERS = (
+    "{\n  x = s32[4] parameter(0)\n  i = s32[2,1] constant({{2},{1}})\n"
+    "  g = s32[2] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
+    "slice_sizes={1}MORE\n"
+    "  b = s32[4] concatenate(g, g), dimensions={0}\n  ROOT r = s32[4] add(x, b)\n}\n"
+)
+PLAIN = "plain " + GATHERS.replace("MORE", "")
+SORTED = "sorted " + GATHERS.replace("MORE", ", indices_are_sorted=true")
+PROMISE = "promised: indices_are_sorted of gather"
+
+BOTH = "(s32[4], s32[4])"
+FIRST = f"{{\n{parts_of(BOTH, 'ax')} ROOT r = s32[4] negate(TAKEN)\n}}\n"
+PAIR = (
+    "pair {\n  x = s32[4] parameter(0)\n  a = s32[4] call(x), to_apply=sorted\n"
+    f"  y = s32[4] negate(x)\n  ROOT r = {BOTH} tuple(a, y)\n}}\n"
+)
+SENT = ("k = token[] after-all()", "o = token[] outfeed(x, k), outfeed_shape=s32[4]")
+ACTS = PAIR.replace("  y", f"  {SENT[0]}\n  {SENT[1]}\n  y")
+STAY = f"stay {{\n  x = s32[4] parameter(0)\n  ROOT r = {BOTH} tuple(x, x)\n}}\n"
+FLIES = f"((s32[4]), {BOTH})"
+SORTS = "a = s32[4] call(x), to_apply=sorted"
+PART = "p = s32[4] get-tuple-element(v), index=TAKEN"
+TUPLE = f"u = {BOTH} tuple(a, x)"
+DOES = {"a": "0", "x": "1"}
+
+WAYS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "a tuple": ("", (SORTS, f"v = {BOTH} tuple(a, x)", PART)),
+    "a copy of a tuple": ("", (SORTS, TUPLE, f"v = {BOTH} copy(u)", PART)),
+    "a barrier": ("", (SORTS, TUPLE, f"v = {BOTH} opt-barrier(u)", PART)),
+    "what waits": ("", (SORTS, TUPLE, "t = token[] after-all()", f"v = {BOTH} add-dependency(u, t)", PART)),
+    "a tuple in a tuple": (
+        "",
+        (
+            SORTS,
+            TUPLE,
+            f"w = (s32[4], {BOTH}, s32[4]) tuple(x, u, a)",
+            f"v = {BOTH} get-tuple-element(w), index=1",
+            PART,
+        ),
+    ),
+    "behind a tuple": (
+        "",
+        (SORTS, TUPLE, f"w = ({BOTH}, s32[4], s32[4]) tuple(u, TAKEN, n)", "p = s32[4] get-tuple-element(w), index=1"),
+    ),
+    "a call": (PAIR, (f"v = {BOTH} call(x), to_apply=pair", PART)),
+    "a fusion": (PAIR, (f"v = {BOTH} fusion(x), kind=kLoop, calls=pair", PART)),
+    "a call that acts": (ACTS, (f"v = {BOTH} call(x), to_apply=pair", PART)),
+    "a fusion that acts": (ACTS, (f"v = {BOTH} fusion(x), kind=kLoop, calls=pair", PART)),
+    "a call that acts in a call": (
+        ACTS + f"calls {{\n  x = s32[4] parameter(0)\n  ROOT c = {BOTH} call(x), to_apply=pair\n}}\n",
+        (f"v = {BOTH} call(x), to_apply=calls", PART),
+    ),
+    "a parameter": (
+        "takes {\n  a = s32[4] parameter(0)\n  x = s32[4] parameter(1)\n  ROOT r = s32[4] negate(TAKEN)\n}\n",
+        (SORTS, "p = s32[4] call(a, x), to_apply=takes"),
+    ),
+    "a part of a parameter": (f"takes {FIRST}", (SORTS, TUPLE, "p = s32[4] call(u), to_apply=takes")),
+    "a parameter of what acts": (
+        f"takes {FIRST}".replace(" ROOT", f"  {SENT[0]}\n  {SENT[1]}\n ROOT"),
+        (SORTS, TUPLE, "p = s32[4] call(u), to_apply=takes"),
+    ),
+    "what is sent of a parameter": (
+        f"takes {FIRST}".replace("TAKEN", "x").replace(
+            " ROOT", f"  {SENT[0]}\n  {SENT[1].replace('(x', '(TAKEN')}\n ROOT"
+        ),
+        (SORTS, TUPLE, "p = s32[4] call(u), to_apply=takes"),
+    ),
+    "what is sent": ("", (SORTS, SENT[0], SENT[1].replace("(x", "(TAKEN"), "p = s32[4] negate(x)")),
+    "what flies": (PAIR, (f"f = {FLIES} async-start(x), calls=pair", f"v = {BOTH} async-done(f)", PART)),
+    "what flies behind an update": (
+        PAIR,
+        (f"f = {FLIES} async-start(x), calls=pair", f"h = {FLIES} async-update(f)", f"v = {BOTH} async-done(h)", PART),
+    ),
+    "what flies in a tuple": (
+        PAIR,
+        (
+            f"f = {FLIES} async-start(x), calls=pair",
+            f"w = (s32[4], {FLIES}) tuple(x, f)",
+            f"h = {FLIES} get-tuple-element(w), index=1",
+            f"v = {BOTH} async-done(h)",
+            PART,
+        ),
+    ),
+    "what flies and acts": (ACTS, (f"f = {FLIES} async-start(x), calls=pair", f"v = {BOTH} async-done(f)", PART)),
+    "what is given to what flies": (
+        f"takes {FIRST}",
+        (SORTS, TUPLE, f"f = (({BOTH}), s32[4]) async-start(u), calls=takes", "p = s32[4] async-done(f)"),
+    ),
+    "a copy that flies": (
+        "",
+        (
+            SORTS,
+            "f = (s32[4], s32[4], u32[]) copy-start(a)",
+            "d = s32[4] copy-done(f)",
+            f"v = {BOTH} tuple(d, x)",
+            PART,
+        ),
+    ),
+    "what a branch is given": (
+        f"takes {FIRST}stays {FIRST}".replace("negate", "copy", 1),
+        (SORTS, TUPLE, "p = s32[4] conditional(s, u, u), branch_computations={takes, stays}"),
+    ),
+    "what both branches give": (
+        f"straight {{\n{parts_of(BOTH, 'ax')} y = s32[4] negate(x)\n ROOT r = {BOTH} tuple(a, y)\n}}\n"
+        f"turned {{\n{parts_of(BOTH, 'ax')} b = s32[4] negate(a)\n ROOT r = {BOTH} tuple(b, x)\n}}\n",
+        (SORTS, TUPLE, f"v = {BOTH} conditional(s, u, u), branch_computations={{straight, turned}}", PART),
+    ),
+    "what chooses": (
+        f"one {{\n  x = s32[4] parameter(0)\n  y = s32[4] negate(x)\n  ROOT r = {BOTH} tuple(y, x)\n}}\n{STAY}",
+        (
+            SORTS,
+            "l = s32[1] slice(a), slice={[0:1]}",
+            "k = s32[] reshape(l)",
+            f"v = {BOTH} conditional(k, x, x), branch_computations={{one, stay}}",
+            PART,
+        ),
+    ),
+    "what chooses whether is sent": (
+        "sends {\n  x = s32[4] parameter(0)\n  t = token[] after-all()\n"
+        "  o = token[] outfeed(x, t), outfeed_shape=s32[4]\n  ROOT r = s32[4] copy(x)\n}\n"
+        "same {\n  x = s32[4] parameter(0)\n  ROOT r = s32[4] copy(x)\n}\n",
+        (
+            SORTS,
+            "l = s32[1] slice(TAKEN), slice={[0:1]}",
+            "k = s32[] reshape(l)",
+            "p = s32[4] conditional(k, x, x), branch_computations={sends, same}",
+        ),
+    ),
+    "what is known by words that nobody knows": (
+        f"takes {{\n{parts_of(BOTH, 'ax')} ROOT r = {BOTH} tuple(a, x)\n}}\n",
+        (SORTS, 'u = s32[4] call(TAKEN), to_apply=copies, frontend_attributes={odd="1"}', "p = s32[4] negate(u)"),
+    ),
+    "what a function reads": (
+        "adds {\n  k = s32[] parameter(0)\n  j = s32[] parameter(1)\n  ROOT r = s32[] add(k, j)\n}\n",
+        (SORTS, "e = s32[] reduce(TAKEN, s), dimensions={0}, to_apply=adds", "p = s32[4] broadcast(e), dimensions={}"),
+    ),
+}
+COPIES = "copies {\n  x = s32[4] parameter(0)\n  ROOT r = s32[4] copy(x)\n}\n"
+
+
+def taken(text: str, part: str) -> str:
+    """The text that takes the part which is made of the promise, or the one beside it."""
+    return text.replace("index=TAKEN", f"index={DOES[part]}").replace("TAKEN", part)
+
+
+@pytest.mark.parametrize(("part", "told"), [("a", False), ("x", True)])
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_promised_of_a_part(way: str, part: str, told: bool) -> None:
+    functions, lines = WAYS[way]
+
+    def text(said: str) -> str:
+        head = ["s = s32[] parameter(0)", "x = s32[4] parameter(1)", "n = s32[4] parameter(2)"]
+        last = [f"c = s32[4] call(x), to_apply={said}", f"ROOT r = {BOTH} tuple(c, p)"]
+        return taken(entry(*head, *lines, *last, before=PLAIN + SORTED + COPIES + functions), part)
+
+    assert is_named(parse_module(text("plain")), parse_module(text("sorted")), PROMISE) is told
+
+
+STATE = "(s32[], s32[4], s32[4], s32[4])"
+LOOP = (
+    f"asks {{\n{parts_of(STATE, 'kxyz')} z0 = s32[] constant(9)\n LESS\n}}\n"
+    f"turn {{\n{parts_of(STATE, 'kxyz')} one = s32[] constant(1)\n j = s32[] add(k, one)\n TURN\n"
+    f" ROOT r = {STATE} tuple(j, NEXT)\n}}\n"
+)
+LESS = "ROOT o = pred[] compare(k, z0), direction=LT"
+
+
+def turning(begins: str, turn: str, after: str, part: int, less: str = LESS) -> str:
+    """A loop that begins with three arrays, changes them in each turn, and is read at one part."""
+    function = LOOP.replace("LESS", less).replace("TURN", turn).replace("NEXT", after)
+    lines = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)", "a = s32[4] call(x), to_apply=sorted"]
+    lines += [f"t = {STATE} tuple(n, {begins})", f"w = {STATE} while(t), condition=asks, body=turn"]
+    lines += [f"p = s32[4] get-tuple-element(w), index={part}", "c = s32[4] call(x), to_apply=PLAIN"]
+    return entry(*lines, f"ROOT r = {BOTH} tuple(c, p)", before=PLAIN + SORTED + function)
+
+
+@pytest.mark.parametrize(
+    ("begins", "turn", "after", "part", "told"),
+    [
+        ("a, x, x", "v = s32[4] negate(x)", "v, y, z", 1, False),
+        ("a, x, x", "v = s32[4] negate(x)", "v, y, z", 2, True),
+        ("a, x, x", "v = s32[4] negate(y)", "x, v, z", 1, False),
+        ("a, x, x", "v = s32[4] negate(y)", "x, v, z", 2, True),
+        ("x, x, a", "v = s32[4] add(x, y)", "v, z, z", 1, False),
+        ("x, x, a", "v = s32[4] add(x, y)", "v, z, z", 2, False),
+        ("a, x, x", "v = s32[4] negate(y)", "x, x, v", 3, False),
+        ("a, x, x", "v = s32[4] negate(y)", "x, z, v", 3, True),
+        ("a, x, x", "v = s32[4] negate(x)", "v, y, x", 3, False),
+        ("a, x, x", "v = s32[4] negate(x)", "x, v, v", 3, False),
+        ("x, a, x", "v = s32[4] negate(z)", "x, v, v", 3, True),
+        ("x, a, x", "v = s32[4] negate(z)", "x, v, v", 2, False),
+    ],
+)
+def test_what_is_promised_of_a_part_that_a_loop_begins_with(
+    begins: str, turn: str, after: str, part: int, told: bool
+) -> None:
+    """A part that is read may be made of another one as many turns before."""
+    text = turning(begins, turn, after, part)
+    before, same = (parse_module(text.replace("PLAIN", said)) for said in ("plain", "sorted"))
+    assert is_named(before, same, PROMISE) is told
+
+
+TURN = "b = s32[4] call(z), to_apply=sorted\n d = s32[4] call(z), to_apply=PLAIN\n"
+
+
+@pytest.mark.parametrize(
+    ("turn", "after", "part", "told"),
+    [
+        ("v = s32[4] add(b, d)", "v, y, z", 1, False),
+        ("v = s32[4] add(x, d)", "v, y, z", 1, True),
+        ("v = s32[4] add(x, d)", "v, b, z", 1, True),
+        ("v = s32[4] add(x, d)", "v, b, z", 2, False),
+        ("v = s32[4] add(y, d)", "v, b, z", 1, False),
+    ],
+)
+def test_what_is_promised_in_the_turns_of_a_loop(turn: str, after: str, part: int, told: bool) -> None:
+    text = turning("x, x, x", TURN + turn, after, part).replace("call(x), to_apply=PLAIN", "negate(x)")
+    before, same = (parse_module(text.replace("PLAIN", said)) for said in ("plain", "sorted"))
+    assert is_named(before, same, PROMISE) is told
+
+
+@pytest.mark.parametrize(("after", "told"), [("v, y, x", False), ("x, y, v", True)])
+def test_what_is_promised_of_what_decides_on_a_turn(after: str, told: bool) -> None:
+    """Of a part that no turn changes it says nothing."""
+    less = "e = s32[1] slice(y), slice={[0:1]}\n f = s32[] reshape(e)\n ROOT o = pred[] compare(k, f), direction=LT"
+    text = turning("x, a, x", "v = s32[4] negate(x)", after, 1, less)
+    before, same = (parse_module(text.replace("PLAIN", said)) for said in ("plain", "sorted"))
+    assert is_named(before, same, PROMISE) is told
+
+
+COUNT = ', backend_config={"known_trip_count":{"n":"9"}}'
+COUNTER = ', backend_config={"known_induction_variable":{"tuple_index":"0"}}'
+
+
+@pytest.mark.parametrize("said", [COUNT, COUNTER])
+@pytest.mark.parametrize(("part", "told"), [(1, False), (2, True)])
+@pytest.mark.parametrize("way", ["", "in what is called"])
+def test_what_is_said_of_a_loop_of_which_a_part_is_read(way: str, part: int, said: str, told: bool) -> None:
+    """The other one no turn changes; where the loop runs again, and is read, the same is said of it."""
+
+    def text(first: str, second: str) -> str:
+        function = LOOP.replace("LESS", LESS).replace("TURN", "v = s32[4] negate(x)").replace("NEXT", "v, y, z")
+        lines = [f"t = {STATE} tuple(n, x, x, x)", f"w = {STATE} while(t), condition=asks, body=turn{first}"]
+        if way:
+            body = "".join(f"  {line}\n" for line in ("x = s32[4] parameter(0)", "n = s32[] parameter(1)", *lines))
+            function += f"runs {{\n{body}  ROOT r = {STATE} tuple(n, x, x, x)\n}}\n".replace(
+                f"ROOT r = {STATE} tuple(n, x, x, x)", f"ROOT r = {STATE} copy(w)"
+            )
+            lines = [f"w = {STATE} call(x, n), to_apply=runs"]
+        lines += [f"t1 = {STATE} tuple(n, x, x, x)"]
+        lines += [f"w1 = {STATE} while(t1), condition=asks, body=turn{second}"]
+        lines += [f"p = s32[4] get-tuple-element(w), index={part}", "q = s32[4] get-tuple-element(w1), index=1"]
+        head = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)"]
+        return entry(*head, *lines, f"ROOT r = {BOTH} tuple(p, q)", before=function)
+
+    name = "known_trip_count" if said is COUNT else "known_induction_variable"
+    before, same = parse_module(text(said, "")), parse_module(text(said, said))
+    assert is_named(before, same, f"promised: {name} of while") is told
+
+
+def test_what_is_promised_of_what_two_results_are_made_of() -> None:
+    """One of them is needed."""
+    lines = ["x = s32[4] parameter(0)", "a = s32[4] call(x), to_apply=sorted", "u = s32[4] negate(a)"]
+    text = entry(
+        *lines,
+        "v = s32[4] copy(a)",
+        "c = s32[4] call(x), to_apply=SAID",
+        "ROOT r = s32[4] add(c, v)",
+        before=PLAIN + SORTED,
+    )
+    before, after = (parse_module(text.replace("SAID", said)) for said in ("plain", "sorted"))
+    assert not is_named(before, after, PROMISE)
