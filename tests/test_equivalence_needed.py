@@ -140,6 +140,32 @@ WAYS: dict[str, tuple[str, tuple[str, ...]]] = {
         f"takes {{\n{parts_of(BOTH, 'ax')} ROOT r = {BOTH} tuple(a, x)\n}}\n",
         (SORTS, 'u = s32[4] call(TAKEN), to_apply=copies, frontend_attributes={odd="1"}', "p = s32[4] negate(u)"),
     ),
+    "what one branch is given": (
+        f"takes {FIRST}stays {FIRST}".replace("TAKEN", "x", 1).replace("negate", "copy", 1),
+        (SORTS, TUPLE, "p = s32[4] conditional(s, u, u), branch_computations={takes, stays}"),
+    ),
+    "what the first branch is given": (
+        f"takes {FIRST}stays {FIRST.replace('TAKEN', 'x')}".replace("negate", "copy", 1),
+        (SORTS, TUPLE, "p = s32[4] conditional(s, u, u), branch_computations={takes, stays}"),
+    ),
+    "what both branches are given, each its own": (
+        "takes {\n  y = s32[4] parameter(0)\n  ROOT r = s32[4] negate(y)\n}\n",
+        (SORTS, "p = s32[4] conditional(s, x, TAKEN), branch_computations={takes, copies}"),
+    ),
+    "what is sent of a tuple": (
+        "",
+        (
+            SORTS,
+            f"u = {BOTH} tuple(x, TAKEN)",
+            "t = token[] after-all()",
+            f"o = token[] outfeed(u, t), outfeed_shape={BOTH}",
+            "p = s32[4] negate(x)",
+        ),
+    ),
+    "what is waited for": (
+        "",
+        (SORTS, 'e = token[] custom-call(TAKEN), custom_call_target="waits"', "p = s32[4] add-dependency(x, e)"),
+    ),
     "what a function reads": (
         "adds {\n  k = s32[] parameter(0)\n  j = s32[] parameter(1)\n  ROOT r = s32[] add(k, j)\n}\n",
         (SORTS, "e = s32[] reduce(TAKEN, s), dimensions={0}, to_apply=adds", "p = s32[4] broadcast(e), dimensions={}"),
@@ -164,6 +190,65 @@ def test_what_is_promised_of_a_part(way: str, part: str, told: bool) -> None:
         return taken(entry(*head, *lines, *last, before=PLAIN + SORTED + COPIES + functions), part)
 
     assert is_named(parse_module(text("plain")), parse_module(text("sorted")), PROMISE) is told
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_promised_of_the_same_parts(way: str) -> None:
+    """Of a module that stays as it is nothing is told."""
+    functions, lines = WAYS[way]
+    head = ["s = s32[] parameter(0)", "x = s32[4] parameter(1)", "n = s32[4] parameter(2)"]
+    text = entry(*head, *lines, f"ROOT r = {BOTH} tuple(x, p)", before=PLAIN + SORTED + COPIES + functions)
+    for part in DOES:
+        same = parse_module(taken(text, part))
+        assert not is_named(same, same, PROMISE)
+
+
+ODD = ', frontend_attributes={odd="1"}'
+
+
+@pytest.mark.parametrize("part", DOES)
+def test_what_is_promised_of_what_words_that_nobody_knows_stand_beside(part: str) -> None:
+    """Each part is made of all that is given."""
+    functions = PLAIN + SORTED + f"both {{\n{parts_of(BOTH, 'ax')} ROOT r = {BOTH} tuple(a, x)\n}}\n"
+    lines = ["x = s32[4] parameter(0)", SORTS, TUPLE, f"v = {BOTH} call(u), to_apply=both{ODD}", PART]
+    text = entry(*lines, "c = s32[4] call(x), to_apply=SAID", f"ROOT r = {BOTH} tuple(c, p)", before=functions)
+    before, after = (parse_module(taken(text, part).replace("SAID", said)) for said in ("plain", "sorted"))
+    assert not is_named(before, after, PROMISE)
+
+
+@pytest.mark.parametrize(("part", "told"), [("a", False), ("x", True)])
+def test_what_is_promised_in_what_is_called_beside_words_that_nobody_knows(part: str, told: bool) -> None:
+    functions = PLAIN + SORTED + PAIR + PAIR.replace("pair", "other").replace("sorted", "SAID")
+    lines = ["x = s32[4] parameter(0)", f"v = {BOTH} call(x), to_apply=pair{ODD}", PART]
+    lines += [f"w = {BOTH} call(x), to_apply=other{ODD}", "c = s32[4] get-tuple-element(w), index=0"]
+    text = entry(*lines, f"ROOT r = {BOTH} tuple(c, p)", before=functions)
+    before, after = (parse_module(taken(text, part).replace("SAID", said)) for said in ("plain", "sorted"))
+    assert is_named(before, after, PROMISE) is told
+
+
+@pytest.mark.parametrize("part", DOES)
+@pytest.mark.parametrize(("used", "told"), [("v", True), ("w", False)])
+def test_what_may_be_made_of_what_is_promised_beside_words_that_nobody_knows(part: str, used: str, told: bool) -> None:
+    """What they do with what is called nobody knows: a part that is read may be made of all that is promised there."""
+    functions = PLAIN + SORTED + PAIR + PAIR.replace("pair", "other").replace("sorted", "SAID")
+    lines = ["x = s32[4] parameter(0)", f"w = {BOTH} call(x), to_apply=pair{ODD}"]
+    lines += [f"v = {BOTH} call(x), to_apply=other{ODD}", PART, PART.replace("p =", "q =").replace("v", used)]
+    text = taken(entry(*lines, f"ROOT r = {BOTH} tuple(p, q)", before=functions), part)
+    before, after = (parse_module(text.replace("SAID", said)) for said in ("plain", "sorted"))
+    assert is_named(before, after, PROMISE) is told
+
+
+@pytest.mark.parametrize(("last", "told"), [("1", False), ("0", True)])
+def test_what_is_promised_of_nothing_beside_words_that_nobody_knows(last: str, told: bool) -> None:
+    """They may make another part of it in one call than in another."""
+    unused = PAIR.replace("sorted", "copies").replace("  y", "  b = s32[4] call(x), to_apply=SAID\n  y")
+    functions = PLAIN + SORTED + COPIES + unused.replace("SAID", "sorted") + unused.replace("pair", "other")
+    lines = ["x = s32[4] parameter(0)", f"w = {BOTH} call(x), to_apply=pair{ODD}"]
+    lines += [f"v = {BOTH} call(x), to_apply=other{ODD}", "p = s32[4] get-tuple-element(w), index=1"]
+    lines += [f"q = s32[4] get-tuple-element(v), index={last}"]
+    text = entry(*lines, f"ROOT r = {BOTH} tuple(p, q)", before=functions)
+    before, after = (parse_module(text.replace("SAID", said)) for said in ("plain", "sorted"))
+    assert is_named(before, after, PROMISE) is told
 
 
 STATE = "(s32[], s32[4], s32[4], s32[4])"
@@ -238,6 +323,15 @@ def test_what_is_promised_of_what_decides_on_a_turn(after: str, told: bool) -> N
     assert is_named(before, same, PROMISE) is told
 
 
+@pytest.mark.parametrize(("begins", "told"), [("x, x, a", False), ("x, x, x", True)])
+def test_what_is_promised_of_what_decides_on_a_later_turn(begins: str, told: bool) -> None:
+    """It is handed on to where the condition looks."""
+    less = "e = s32[1] slice(y), slice={[0:1]}\n f = s32[] reshape(e)\n ROOT o = pred[] compare(k, f), direction=LT"
+    text = turning(begins, "v = s32[4] negate(x)", "v, z, x", 1, less)
+    before, same = (parse_module(text.replace("PLAIN", said)) for said in ("plain", "sorted"))
+    assert is_named(before, same, PROMISE) is told
+
+
 COUNT = ', backend_config={"known_trip_count":{"n":"9"}}'
 COUNTER = ', backend_config={"known_induction_variable":{"tuple_index":"0"}}'
 
@@ -268,6 +362,62 @@ def test_what_is_said_of_a_loop_of_which_a_part_is_read(way: str, part: int, sai
     assert is_named(before, same, f"promised: {name} of while") is told
 
 
+@pytest.mark.parametrize("said", [COUNT, COUNTER])
+@pytest.mark.parametrize("part", [1, 2])
+@pytest.mark.parametrize(("used", "told"), [("w1", True), ("w", False)])
+@pytest.mark.parametrize("way", ["", "in what is called"])
+def test_what_is_said_of_a_loop_beside_words_that_nobody_knows(
+    way: str, said: str, used: str, part: int, told: bool
+) -> None:
+    """They may change what it makes of a part that no turn changes."""
+
+    def text(first: str, second: str) -> str:
+        function = LOOP.replace("LESS", LESS).replace("TURN", "v = s32[4] negate(x)").replace("NEXT", "v, y, z")
+        head = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)"]
+        lines = [f"t = {STATE} tuple(n, x, x, x)"]
+        for name, more in (("w", first), ("w1", second)):
+            loop = f"while(t), condition=asks, body=turn{more}"
+            if way:
+                body = "".join(f"  {line}\n" for line in (*head, *lines[:1], f"ROOT r = {STATE} {loop}"))
+                function += f"runs_{name} {{\n{body}}}\n"
+                lines.append(f"{name} = {STATE} call(x, n), to_apply=runs_{name}{ODD}")
+            else:
+                lines.append(f"{name} = {STATE} {loop}{ODD}")
+        lines += [f"{p} = s32[4] get-tuple-element({of}), index={part}" for p, of in (("p", used), ("q", "w1"))]
+        return entry(*head, *lines, f"ROOT r = {BOTH} tuple(p, q)", before=function)
+
+    name = "known_trip_count" if said is COUNT else "known_induction_variable"
+    before, same = parse_module(text(said, "")), parse_module(text(said, said))
+    assert is_named(before, same, f"promised: {name} of while") is told
+
+
+@pytest.mark.parametrize(("first", "second", "told"), [(COUNT, COUNT, False), (COUNT, "", True), ("", COUNT, True)])
+def test_what_is_said_of_two_loops_of_which_nothing_comes_beside_words_that_nobody_knows(
+    first: str, second: str, told: bool
+) -> None:
+    """What is said of the one is not said of the other; nor is it where the whole call is not read."""
+
+    def text(*of: tuple[str, str]) -> str:
+        function = LOOP.replace("LESS", LESS).replace("TURN", "v = s32[4] negate(x)").replace("NEXT", "v, y, z")
+        lines = []
+        for k, words in enumerate(of):
+            body = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)", "m = s32[] negate(n)"]
+            body += [f"t{at} = {STATE} tuple({at}, x, x, x)" for at in "nm"]
+            body += [
+                f"w{at} = {STATE} while(t{at}), condition=asks, body=turn{word}"
+                for at, word in zip("nm", words, strict=True)
+            ]
+            body.append("ROOT r = s32[4] copy(x)")
+            function += f"runs{k} {{\n" + "".join(f"  {line}\n" for line in body) + "}\n"
+            lines.append(f"c{k} = s32[4] call(x, n), to_apply=runs{k}{ODD}")
+        head = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)"]
+        return entry(*head, *lines, "ROOT r = s32[4] copy(c1)", before=function)
+
+    before = parse_module(text((COUNT, COUNT), (first, second)))
+    after = parse_module(text((COUNT, COUNT), (COUNT, COUNT)))
+    assert is_named(before, after, "promised: known_trip_count of while") is told
+
+
 def test_what_is_promised_of_what_two_results_are_made_of() -> None:
     """One of them is needed."""
     lines = ["x = s32[4] parameter(0)", "a = s32[4] call(x), to_apply=sorted", "u = s32[4] negate(a)"]
@@ -279,4 +429,39 @@ def test_what_is_promised_of_what_two_results_are_made_of() -> None:
         before=PLAIN + SORTED,
     )
     before, after = (parse_module(text.replace("SAID", said)) for said in ("plain", "sorted"))
+    assert not is_named(before, after, PROMISE)
+
+
+@pytest.mark.parametrize(("used", "told"), [("d", True), ("e", False)])
+def test_what_is_said_of_a_loop_in_a_function_that_is_applied_twice(used: str, told: bool) -> None:
+    """What is said in one use, which is needed, is not said in the other, which is not."""
+    state = "(s32[], s32[])"
+    loop = (
+        f"asks {{\n{parts_of(state, 'kn')} z = s32[] constant(9)\n ROOT o = pred[] compare(k, z), direction=LT\n}}\n"
+        f"turn {{\n{parts_of(state, 'kn')} j = s32[] add(k, n)\n ROOT r = {state} tuple(j, n)\n}}\n"
+    )
+    adds = (
+        "NAME {\n  k = s32[] parameter(0)\n  n = s32[] parameter(1)\n"
+        f"  t = {state} tuple(k, n)\n  w = {state} while(t), condition=asks, body=turnWORDS\n"
+        "  ROOT r = s32[] get-tuple-element(w), index=0\n}\n"
+    )
+    functions = loop + adds.replace("NAME", "counts").replace("WORDS", COUNT)
+    functions += adds.replace("NAME", "turns").replace("WORDS", "")
+    lines = ["x = s32[4] parameter(0)", "y = s32[4] parameter(1)", "n = s32[] parameter(2)"]
+    for name, of, by in (("d", "y", "counts"), ("e", "x", "counts"), ("c", "x", "SAID")):
+        lines.append(f"{name} = s32[] reduce({of}, n), dimensions={{0}}, to_apply={by}")
+    text = entry(*lines, f"ROOT r = (s32[], s32[]) tuple(c, {used})", before=functions)
+    before, after = (parse_module(text.replace("SAID", said)) for said in ("turns", "counts"))
+    assert is_named(before, after, "promised: known_trip_count of while") is told
+
+
+def test_what_is_needed_before_says_nothing_of_what_is_needed_after() -> None:
+    """Of other indices than what is sent."""
+    later = SORTED.replace("sorted {", "later {").replace("{{2},{1}}", "{{3},{1}}")
+    lines = ("o = s32[4] call(x), to_apply=sorted", "d = s32[4] call(x), to_apply=later")
+    sent = ("k = token[] after-all()", "s = token[] outfeed(o, k), outfeed_shape=s32[4]")
+    before, after = (
+        parse_module(entry("x = s32[4] parameter(0)", *way, *sent, "ROOT r = s32[4] copy(x)", before=SORTED + later))
+        for way in (lines, lines[::-1])
+    )
     assert not is_named(before, after, PROMISE)

@@ -23,7 +23,7 @@ from hloproof.equivalence.configurations import (
     written_beside,
 )
 from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
-from hloproof.equivalence.endings import Branch, Ending, LoopTurns, in_branch, in_turns, with_unknown_words
+from hloproof.equivalence.endings import COUNTED, Branch, Ending, LoopTurns, in_branch, in_turns, with_unknown_words
 from hloproof.equivalence.graph import Node, Side
 from hloproof.equivalence.handed_on import otherwise, settled, turned
 from hloproof.equivalence.loop_states import NeededStates
@@ -187,15 +187,29 @@ class GraphReader(OperationReader):
             return value
         self.graph.unknown.update(f"{b.name} of {i.opcode}" for b in found if b.kind == "unknown")
         own_loops = self.endings[before.loops :]
-        self.endings[before.loops :] = [with_unknown_words(e, self.graph, operands, key) for e in own_loops]
+        own_loops = [with_unknown_words(e, self.graph, operands, key) for e in own_loops]
+        self.endings[before.loops :] = own_loops
         name = next(b.name for b in found if b.kind == "unknown")
         if len(self.effects.nodes) > before.effects:
             raise NotModelled(f"{name} of {i.opcode}, which has effects")
         if path and self.exchanges > before.exchanges:
             raise NotModelled(f"{name} of {i.opcode}, which exchanges between devices in a branch or turn")
-        if self.sources.parts is not None:
-            self.sources.parts = [self.sources.all_given | part for part in self.sources.parts]
+        made = self.sources.of_result(sum(1 for _ in leaves_of(value)))
+        self.sources.parts = [self.sources.all_given | part for part in made]
+        if forms:
+            self.promised_inside(own_loops)
         return of_unknown(self.graph, value, key, operands)
+
+    def promised_inside(self, loops: list[Ending]) -> None:
+        """Takes down of each tensor that all that is promised inside of what is called may be what it is made of, where
+        words that nobody knows stand beside that."""
+        counts = ((COUNTED, "while", e.stated, e.whole) for e in loops if e.stated is not None)
+        inside = {*counts, *(p for p, _ in self.promises)}
+        parts = self.sources.parts or []
+        for n in range(len(parts)):
+            by = self.statement()
+            parts[n] |= by
+            self.promises |= {((*p, ("perhaps of", n)), by) for p in inside}
 
     def instruction(
         self, i: Instruction, given: list[ValueTree], computation: Computation, level: int, path: tuple[Any, ...]

@@ -57,9 +57,9 @@ def after_turns(
     begins: Sequence[Statements], left: Sequence[Statements], marks: Sequence[Statements], first: Statements
 ) -> Statements:
     """Of what something is made behind any number of turns that is made of `first` in one of them: marks stand for the
-    parts of the state, which are `begins` before and `left` behind a turn."""
+    parts of the state, which are `begins` before and `left` behind a turn. They are left in it: no statements."""
     out, todo = first, list(range(len(marks)))
     while reached := [k for k in todo if out & marks[k]]:
         todo = [k for k in todo if k not in reached]
         out |= union(begins[k] | left[k] for k in reached)
-    return out & ~union(marks)
+    return out
