@@ -155,6 +155,22 @@ def test_what_no_table_knows_may_change_what_is_computed(make, wrong: str, right
     assert (twin.verdict, [*twin.axioms]) == ("proved", [])
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [("0", "0", Verdict.PROVED), ("1", "1", Verdict.PROVED), ("0", "1", Verdict.UNKNOWN)],
+)
+def test_words_beside_one_of_two_parameters(before: str, after: str, verdict: Verdict) -> None:
+    """Also where both are given the same: which one it is may be what they mean."""
+
+    def text(which: str) -> str:
+        words = [f", {FOO}" if which == number else "" for number in "01"]
+        lines = "".join(f" {name} = f32[4] parameter({k}){words[k]}\n" for k, name in enumerate("ab"))
+        body = f"f {{\n{lines} s = f32[4] subtract(a, a)\n t = f32[4] subtract(b, b)\n ROOT r = f32[4] add(s, t)\n}}\n"
+        return entry("p = f32[4] parameter(0)", "ROOT r = f32[4] call(p, p), to_apply=f", before=body)
+
+    assert decide(parse_module(text(before)), parse_module(text(after)), "exact").verdict == verdict
+
+
 def test_the_same_words_beside_the_same_operation_say_the_same() -> None:
     for make in (beside_one, fused, reduced, given):
         found = decide(parse_module(make(FOO)), parse_module(make(FOO)), "exact")

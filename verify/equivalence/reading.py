@@ -177,7 +177,7 @@ class GraphReader(OperationReader):
         found, about = written_beside(i, computation)
         operands = [*leaves_of(given)] if found else []
         forms = called_forms(self.module, i) if found else ()
-        about = (*about, forms, self.started_before(i, given)) if found else ()
+        about = (*about, i.parameter_number, forms, self.started_before(i, given)) if found else ()
         for promise in promises_of(found, about, path, operands):
             self.promise(promise)
         key = unknown_key(found, about)
