@@ -1321,6 +1321,68 @@ def test_an_update_beside_what_is_written_reads_in_a_loop_of_its_own() -> None:
         assert _verdicts(two, True, ("y{1}", "w")) == (found, found)
 
 
+@pytest.mark.parametrize(
+    ("first", "found"),
+    [
+        ("slice(%p), slice={[0:4]}", "proved"),
+        ("slice(%p), slice={[4:8]}", "refuted"),
+        ("dynamic-slice(%p, %k), dynamic_slice_sizes={4}", "refuted"),
+        ("dynamic-slice(%p, %at), dynamic_slice_sizes={4}", "unknown"),
+    ],
+)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_all_that_a_sort_reads_may_lie_where_another_one_writes(first: str, swapped: bool, found: str) -> None:
+    """What lies apart is shown of one of the two reads, and says nothing of the other."""
+    names = ("m", "l") if swapped else ("l", "m")
+    lines = [
+        "%at = s32[] abs(%k)",
+        f"%{names[0]} = f32[4]{{0}} {first}",
+        f"%{names[1]} = f32[4]{{0}} slice(%p), slice={{[0:4]}}",
+        "%aa = f32[4]{0} add(%l, %m)",
+        "%e = f32[4]{0} sort(%aa), dimensions={0}, to_apply=%ge",
+        "%h = f32[4]{0} slice(%q), slice={[0:4]}",
+        "%g = f32[4]{0} sort(%h), dimensions={0}, to_apply=%ge",
+    ]
+    module = _module(lines, [("g", "f32[4]{0}"), ("e", "f32[4]{0}")], (_LINE, _LINE), "%x, %w, %j")
+    assert _planned(module, "y{0}", at=(16, 16)) == [found]
+
+
+@pytest.mark.parametrize(
+    ("moved", "found"), [("f32[2,4]{0,1} copy(%p)", "refuted"), ("f32[4,2]{0,1} bitcast(%p)", "proved")]
+)
+def test_what_an_update_goes_into_lies_otherwise(moved: str, found: str) -> None:
+    """What is copied into another layout moves, also where nothing is written."""
+    shape = moved.partition(" ")[0]
+    row = shape.replace("[2,4]", "[1,4]").replace("[4,2]", "[1,2]")
+    limits = "[0:1],[0:4]" if "[2,4]" in shape else "[0:1],[0:2]"
+    lines = [f"%c = {moved}", f"%u = {row} slice(%q), slice={{{limits}}}"]
+    lines.append(f"%d = {shape} dynamic-update-slice(%c, %u, %n, %n)")
+    module = _module(lines, [("d", shape)], ("f32[2,4]{1,0}", shape), "%x, %w, %j")
+    assert _planned(module) == [found]
+
+
+@pytest.mark.parametrize(("highest", "found"), [(7, "proved"), (0, "refuted")])
+def test_elements_of_one_array_at_one_place_are_one(highest: int, found: str) -> None:
+    """The first number says where the update begins, and what its first element reads."""
+    low = min(5, highest)
+    lines = [
+        f"%lo = s32[2]{{0}} constant({{0, {low}}})",
+        f"%hi = s32[2]{{0}} constant({{1, {highest}}})",
+        "%sx = s32[2]{0} slice(%q), slice={[0:2]}",
+        "%least = s32[2]{0} minimum(%sx, %hi)",
+        "%both = s32[2]{0} maximum(%least, %lo)",
+        "%s = s32[1]{0} slice(%both), slice={[0:1]}",
+        "%at = s32[] reshape(%s)",
+        "%ix = s32[2,1]{1,0} reshape(%both)",
+        "%g = f32[2]{0} gather(%p, %ix), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
+        "index_vector_dim=1, slice_sizes={1}",
+        "%h = f32[2]{0} negate(%g)",
+        f"%d = {_LINE} dynamic-update-slice(%p, %h, %at)",
+    ]
+    module = _module(lines, [("d", _LINE)], (_LINE, "s32[8]{0}"), "%x, %w, %j")
+    assert _verdicts(module, False) == (found, found)
+
+
 @pytest.mark.parametrize("given", ["%x, %x, %j", "%x, %w, %j"])
 def test_a_sort_of_another_name_of_what_lies_there_is_not_refuted(given: str) -> None:
     sort = _module([f"%d = {_LINE} sort(%q), dimensions={{0}}, to_apply=%ge"], [("d", _LINE)], (_LINE, _LINE), given)
