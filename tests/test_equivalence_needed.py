@@ -26,6 +26,7 @@ PAIR = (
 )
 SENT = ("k = token[] after-all()", "o = token[] outfeed(x, k), outfeed_shape=s32[4]")
 ACTS = PAIR.replace("  y", f"  {SENT[0]}\n  {SENT[1]}\n  y")
+SENDS = f"sends {{\n  x = s32[4] parameter(0)\n  {SENT[0]}\n  {SENT[1]}\n  ROOT r = s32[4] copy(x)\n}}\n"
 STAY = f"stay {{\n  x = s32[4] parameter(0)\n  ROOT r = {BOTH} tuple(x, x)\n}}\n"
 FLIES = f"((s32[4]), {BOTH})"
 SORTS = "a = s32[4] call(x), to_apply=sorted"
@@ -126,15 +127,41 @@ WAYS: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "what chooses whether is sent": (
-        "sends {\n  x = s32[4] parameter(0)\n  t = token[] after-all()\n"
-        "  o = token[] outfeed(x, t), outfeed_shape=s32[4]\n  ROOT r = s32[4] copy(x)\n}\n"
-        "same {\n  x = s32[4] parameter(0)\n  ROOT r = s32[4] copy(x)\n}\n",
+        SENDS,
         (
             SORTS,
             "l = s32[1] slice(TAKEN), slice={[0:1]}",
             "k = s32[] reshape(l)",
-            "p = s32[4] conditional(k, x, x), branch_computations={sends, same}",
+            "p = s32[4] conditional(k, x, x), branch_computations={sends, copies}",
         ),
+    ),
+    "what chooses in a branch whether is sent": (
+        SENDS + f"inner {{\n{parts_of('(s32[], s32[4])', 'kx')}"
+        " ROOT r = s32[4] conditional(k, x, x), branch_computations={sends, copies}\n}\n"
+        f"outer {{\n{parts_of('(s32[], s32[4])', 'kx')} ROOT r = s32[4] copy(x)\n}}\n",
+        (
+            SORTS,
+            "l = s32[1] slice(TAKEN), slice={[0:1]}",
+            "k = s32[] reshape(l)",
+            "u = (s32[], s32[4]) tuple(k, x)",
+            "p = s32[4] conditional(s, u, u), branch_computations={inner, outer}",
+        ),
+    ),
+    "what a branch is given that sends": (
+        f"takes {FIRST}".replace(" ROOT", f"  {SENT[0]}\n  {SENT[1]}\n ROOT") + f"stays {FIRST}",
+        (SORTS, TUPLE, "p = s32[4] conditional(s, u, u), branch_computations={takes, stays}"),
+    ),
+    "what is given to a call with effects": (
+        "",
+        (
+            SORTS,
+            f'e = {BOTH} custom-call(TAKEN), custom_call_target="f", custom_call_has_side_effect=true',
+            "p = s32[4] negate(x)",
+        ),
+    ),
+    "a tuple that flies": (
+        "",
+        (SORTS, TUPLE, f"f = ({BOTH}, {BOTH}, u32[]) copy-start(u)", f"v = {BOTH} copy-done(f)", PART),
     ),
     "what is known by words that nobody knows": (
         f"takes {{\n{parts_of(BOTH, 'ax')} ROOT r = {BOTH} tuple(a, x)\n}}\n",
@@ -151,6 +178,10 @@ WAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "what both branches are given, each its own": (
         "takes {\n  y = s32[4] parameter(0)\n  ROOT r = s32[4] negate(y)\n}\n",
         (SORTS, "p = s32[4] conditional(s, x, TAKEN), branch_computations={takes, copies}"),
+    ),
+    "what the first of both is given": (
+        "takes {\n  y = s32[4] parameter(0)\n  ROOT r = s32[4] negate(y)\n}\n",
+        (SORTS, "p = s32[4] conditional(s, TAKEN, x), branch_computations={takes, copies}"),
     ),
     "what is sent of a tuple": (
         "",
@@ -314,6 +345,27 @@ def test_what_is_promised_in_the_turns_of_a_loop(turn: str, after: str, part: in
     assert is_named(before, same, PROMISE) is told
 
 
+@pytest.mark.parametrize(("part", "told"), [(1, False), (2, True)])
+def test_what_is_promised_of_a_part_that_a_loop_in_a_loop_begins_with(part: int, told: bool) -> None:
+    """Of two that the inner turn changes, each by itself."""
+    inner = "(s32[], s32[4], s32[4])"
+    given = parts_of(inner, "kxy")
+    loops = (
+        f"asks {{\n{given} z0 = s32[] constant(9)\n {LESS}\n}}\n"
+        f"turn {{\n{given} one = s32[] constant(1)\n j = s32[] add(k, one)\n"
+        f" a = s32[4] negate(x)\n b = s32[4] negate(y)\n ROOT r = {inner} tuple(j, a, b)\n}}\n"
+        f"turns {{\n{given} one = s32[] constant(1)\n j = s32[] add(k, one)\n a = s32[4] call(x), to_apply=sorted\n"
+        f" v = {inner} tuple(k, a, y)\n w = {inner} while(v), condition=asks, body=turn\n"
+        f" p = s32[4] get-tuple-element(w), index={part}\n c = s32[4] call(x), to_apply=SAID\n"
+        f" q = s32[4] subtract(c, p)\n ROOT r = {inner} tuple(j, x, q)\n}}\n"
+    )
+    lines = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)", f"t = {inner} tuple(n, x, x)"]
+    lines += [f"w = {inner} while(t), condition=asks, body=turns", "ROOT p = s32[4] get-tuple-element(w), index=2"]
+    text = entry(*lines, before=PLAIN + SORTED + loops)
+    before, same = (parse_module(text.replace("SAID", said)) for said in ("plain", "sorted"))
+    assert is_named(before, same, PROMISE) is told
+
+
 @pytest.mark.parametrize(("after", "told"), [("v, y, x", False), ("x, y, v", True)])
 def test_what_is_promised_of_what_decides_on_a_turn(after: str, told: bool) -> None:
     """Of a part that no turn changes it says nothing."""
@@ -451,6 +503,44 @@ def test_what_is_said_of_a_loop_in_a_function_that_is_applied_twice(used: str, t
     for name, of, by in (("d", "y", "counts"), ("e", "x", "counts"), ("c", "x", "SAID")):
         lines.append(f"{name} = s32[] reduce({of}, n), dimensions={{0}}, to_apply={by}")
     text = entry(*lines, f"ROOT r = (s32[], s32[]) tuple(c, {used})", before=functions)
+    before, after = (parse_module(text.replace("SAID", said)) for said in ("turns", "counts"))
+    assert is_named(before, after, "promised: known_trip_count of while") is told
+
+
+SLICES = ', backend_config={"dynamic_slice_config":{"byte_offset":"0"}}'
+
+
+@pytest.mark.parametrize("way", ["copy(x)", "slice(x), slice={[0:4]}"])
+@pytest.mark.parametrize(("used", "told"), [("v", True), ("w", False)])
+def test_what_an_operation_says_of_what_it_hands_on(way: str, used: str, told: bool) -> None:
+    lines = ["x = s32[4] parameter(0)", f"w = s32[4] {way}{SLICES}", f"v = s32[4] {way}SAID"]
+    text = entry(*lines, f"ROOT r = s32[4] add(v, {used})")
+    before, after = (parse_module(text.replace("SAID", said)) for said in ("", SLICES))
+    assert is_named(before, after, f"promised: dynamic_slice_config of {way.partition('(')[0]}") is told
+
+
+@pytest.mark.parametrize("way", ["select=larger, scatter", "scatter=adds, select"])
+@pytest.mark.parametrize(("used", "told"), [("v", True), ("w", False)])
+def test_what_is_said_of_a_loop_in_one_of_two_functions_that_are_applied(way: str, used: str, told: bool) -> None:
+    state = "(s32[], s32[])"
+    kind, last = ("s32[]", "copy(p)") if way.startswith("select") else ("pred[]", "compare(p, n), direction=GE")
+    functions = (
+        f"asks {{\n{parts_of(state, 'kn')} z = s32[] constant(9)\n ROOT o = pred[] compare(k, z), direction=LT\n}}\n"
+        f"turn {{\n{parts_of(state, 'kn')} j = s32[] add(k, n)\n ROOT r = {state} tuple(j, n)\n}}\n"
+        "larger {\n a = s32[] parameter(0)\n b = s32[] parameter(1)\n"
+        " ROOT o = pred[] compare(a, b), direction=GE\n}\n"
+        "adds {\n a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT o = s32[] add(a, b)\n}\n"
+    ) + "".join(
+        f"{name} {{\n  k = s32[] parameter(0)\n  n = s32[] parameter(1)\n"
+        f"  t = {state} tuple(k, n)\n  w = {state} while(t), condition=asks, body=turn{words}\n"
+        f"  p = s32[] get-tuple-element(w), index=0\n  ROOT r = {kind} {last}\n}}\n"
+        for name, words in (("counts", COUNT), ("turns", ""))
+    )
+    scatter = f"s32[4] select-and-scatter(x, x, n), window={{size=1}}, {way}"
+    head = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)"]
+    text = entry(
+        *head, f"w = {scatter}=counts", f"v = {scatter}=SAID", f"ROOT r = {BOTH} tuple(v, {used})", before=functions
+    )
     before, after = (parse_module(text.replace("SAID", said)) for said in ("turns", "counts"))
     assert is_named(before, after, "promised: known_trip_count of while") is told
 
