@@ -29,8 +29,7 @@ from hloproof.equivalence.handed_on import otherwise, settled, turned
 from hloproof.equivalence.loop_states import NeededStates
 from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, carried_when
 from hloproof.equivalence.operations import OperationReader
-from hloproof.equivalence.statements import Sources, Statements, is_needed, union
-from hloproof.equivalence.statements import after_turns as stated_after_turns
+from hloproof.equivalence.statements import Sources, Statements, behind_turns, is_needed, union
 from hloproof.equivalence.value_trees import (
     Pending,
     ValueTree,
@@ -452,7 +451,7 @@ class GraphReader(OperationReader):
         self.promises.update(((name, i.opcode, value, *about), by) for name, value in stated_states(i))
         # A part that no turn changes says nothing of the turns.
         last = ((decided_of if k in varying else 0) | parts[k] for k in range(len(start)))
-        made_of = [stated_after_turns(begins, turned, parts, one) for one in last]
+        made_of = [behind_turns(begins, turned, parts, one) for one in last]
         self.sources.parts = [s | by if k in varying else s for k, s in enumerate(made_of)]
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))

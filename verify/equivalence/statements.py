@@ -53,7 +53,7 @@ def is_needed(statements: Statements, needed: Statements) -> bool:
     return not statements & ~needed
 
 
-def after_turns(
+def behind_turns(
     begins: Sequence[Statements], left: Sequence[Statements], marks: Sequence[Statements], first: Statements
 ) -> Statements:
     """Of what something is made behind any number of turns that is made of `first` in one of them: marks stand for the
