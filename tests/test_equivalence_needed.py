@@ -4,7 +4,7 @@ part, through all that hands on parts."""
 from __future__ import annotations
 
 import pytest
-from red_pairs import entry, is_named, parts_of
+from red_pairs import SAID, entry, is_named, on_two, parts_of
 
 from hloproof.models.hlo.parser import parse_module
 
@@ -38,6 +38,15 @@ WAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "a tuple": ("", (SORTS, f"v = {BOTH} tuple(a, x)", PART)),
     "a copy of a tuple": ("", (SORTS, TUPLE, f"v = {BOTH} copy(u)", PART)),
     "a barrier": ("", (SORTS, TUPLE, f"v = {BOTH} opt-barrier(u)", PART)),
+    "a domain": (
+        "",
+        (
+            SORTS,
+            TUPLE,
+            f'v = {BOTH} domain(u), domain={{kind="sharding", entry={{replicated}}, exit={{replicated}}}}',
+            PART,
+        ),
+    ),
     "what waits": ("", (SORTS, TUPLE, "t = token[] after-all()", f"v = {BOTH} add-dependency(u, t)", PART)),
     "a tuple in a tuple": (
         "",
@@ -96,6 +105,14 @@ WAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "what is given to what flies": (
         f"takes {FIRST}",
         (SORTS, TUPLE, f"f = (({BOTH}), s32[4]) async-start(u), calls=takes", "p = s32[4] async-done(f)"),
+    ),
+    "one of two that are given to what flies": (
+        "takes {\n  a = s32[4] parameter(0)\n  x = s32[4] parameter(1)\n  ROOT r = s32[4] negate(TAKEN)\n}\n",
+        (SORTS, "f = ((s32[4], s32[4]), s32[4]) async-start(a, x), calls=takes", "p = s32[4] async-done(f)"),
+    ),
+    "the other of two that are given to what flies": (
+        "takes {\n  x = s32[4] parameter(0)\n  a = s32[4] parameter(1)\n  ROOT r = s32[4] negate(TAKEN)\n}\n",
+        (SORTS, "f = ((s32[4], s32[4]), s32[4]) async-start(x, a), calls=takes", "p = s32[4] async-done(f)"),
     ),
     "a copy that flies": (
         "",
@@ -279,6 +296,20 @@ def test_what_is_promised_of_nothing_beside_words_that_nobody_knows(last: str, t
     lines += [f"q = s32[4] get-tuple-element(v), index={last}"]
     text = entry(*lines, f"ROOT r = {BOTH} tuple(p, q)", before=functions)
     before, after = (parse_module(text.replace("SAID", said)) for said in ("plain", "sorted"))
+    assert is_named(before, after, PROMISE) is told
+
+
+@pytest.mark.parametrize(("first", "told"), [("plain", True), ("sorted", False)])
+def test_which_of_two_is_promised_beside_words_that_nobody_knows(first: str, told: bool) -> None:
+    """Inside of what is called something is made of the one alone."""
+    called = (
+        "calls {\n  x = s32[4] parameter(0)\n  a = s32[4] call(x), to_apply=sorted\n"
+        "  b = s32[4] call(x), to_apply=SAID\n  ROOT r = s32[4] negate(b)\n}\n"
+    )
+    text = entry(
+        "x = s32[4] parameter(0)", f"ROOT c = s32[4] call(x), to_apply=calls{ODD}", before=PLAIN + SORTED + called
+    )
+    before, after = (parse_module(text.replace("SAID", said)) for said in (first, "sorted"))
     assert is_named(before, after, PROMISE) is told
 
 
@@ -541,6 +572,74 @@ def test_what_is_said_of_a_loop_in_one_of_two_functions_that_are_applied(way: st
     text = entry(
         *head, f"w = {scatter}=counts", f"v = {scatter}=SAID", f"ROOT r = {BOTH} tuple(v, {used})", before=functions
     )
+    before, after = (parse_module(text.replace("SAID", said)) for said in ("turns", "counts"))
+    assert is_named(before, after, "promised: known_trip_count of while") is told
+
+
+@pytest.mark.parametrize("flag", ["indices_are_sorted", "unique_indices"])
+@pytest.mark.parametrize(("used", "told"), [("v", True), ("w", False)])
+def test_each_of_two_promises_of_one_operation(flag: str, used: str, told: bool) -> None:
+    flags = ", indices_are_sorted=true, unique_indices=true"
+    scatter = (
+        "s32[4] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
+        "index_vector_dim=1, to_apply=adds"
+    )
+    adds = "adds {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT r = s32[] add(a, b)\n}\n"
+    head = ["x = s32[4] parameter(0)", "i = s32[2,1] parameter(1)", "u = s32[2] parameter(2)"]
+    text = entry(*head, f"w = {scatter}{flags}", f"v = {scatter}MORE", f"ROOT r = s32[4] add(v, {used})", before=adds)
+    before, after = (parse_module(text.replace("MORE", more)) for more in ("", flags))
+    assert is_named(before, after, f"promised: {flag} of scatter") is told
+
+
+@pytest.mark.parametrize("way", ["start", "done", "permute"])
+@pytest.mark.parametrize(("used", "told"), [("v", True), ("w", False)])
+def test_what_a_permutation_says_of_what_it_carries(way: str, used: str, told: bool) -> None:
+    pairs = "source_target_pairs={{0,1}}"
+    flies = f"runs {{\n  x = s32[4] parameter(0)\n  ROOT y = s32[4] collective-permute(x), {pairs}\n}}\n"
+
+    def carried(name: str, said: str) -> list[str]:
+        if way == "permute":
+            return [f"{name} = s32[4] collective-permute(x), {pairs}{said}"]
+        start, done = (said, "") if way == "start" else ("", said)
+        begun = f"f{name} = ((s32[4]), s32[4]) async-start(x), calls=runs{start}"
+        return [begun, f"{name} = s32[4] async-done(f{name}){done}"]
+
+    def text(said: str) -> str:
+        lines = ["x = s32[4] parameter(0)", *carried("w", SAID), *carried("v", said)]
+        return on_two(entry(*lines, f"ROOT r = s32[4] add(v, {used})", before=flies))
+
+    opcode = "collective-permute" if way == "permute" else f"async-{way}"
+    before, after = parse_module(text("")), parse_module(text(SAID))
+    assert is_named(before, after, f"promised: _xla_send_recv_validation of {opcode}") is told
+
+
+@pytest.mark.parametrize("way", ["sort", "reduce of two"])
+@pytest.mark.parametrize(("used", "told"), [("v", True), ("w", False)])
+def test_what_is_said_of_a_loop_in_a_function(way: str, used: str, told: bool) -> None:
+    """Of the second result of the function alone."""
+    state = "(s32[], s32[])"
+    functions = (
+        f"asks {{\n{parts_of(state, 'kn')} z = s32[] constant(9)\n ROOT o = pred[] compare(k, z), direction=LT\n}}\n"
+        f"turn {{\n{parts_of(state, 'kn')} j = s32[] add(k, n)\n ROOT r = {state} tuple(j, n)\n}}\n"
+    )
+    for name, words in (("counts", COUNT), ("turns", "")):
+        given = [f"{p} = s32[] parameter({k})" for k, p in enumerate("ab" if way == "sort" else "abcd")]
+        loop = [f"t = {state} tuple(a, b)", f"w = {state} while(t), condition=asks, body=turn{words}"]
+        loop.append("p = s32[] get-tuple-element(w), index=0")
+        root = ["ROOT r = pred[] compare(p, b), direction=LT"]
+        if way != "sort":
+            root = ["q = s32[] add(c, d)", f"ROOT r = {state} tuple(q, p)"]
+        functions += f"{name} {{\n" + "".join(f"  {line}\n" for line in (*given, *loop, *root)) + "}\n"
+    head = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)"]
+    if way == "sort":
+        kind = "s32[4]"
+        lines = [f"{o} = {kind} sort(x), dimensions={{0}}, to_apply={f}" for o, f in (("w", "counts"), ("v", "SAID"))]
+    else:
+        kind = "s32[]"
+        for o, f in (("w", "counts"), ("v", "SAID")):
+            head.append(f"t{o} = {state} reduce(x, x, n, n), dimensions={{0}}, to_apply={f}")
+        lines = [f"{o} = s32[] get-tuple-element(t{o}), index=1" for o in "wv"]
+    text = entry(*head, *lines, f"ROOT r = {kind} add(v, {used})", before=functions)
     before, after = (parse_module(text.replace("SAID", said)) for said in ("turns", "counts"))
     assert is_named(before, after, "promised: known_trip_count of while") is told
 
