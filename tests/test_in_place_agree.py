@@ -1361,6 +1361,43 @@ def test_what_an_update_goes_into_lies_otherwise(moved: str, found: str) -> None
     assert _planned(module) == [found]
 
 
+@pytest.mark.parametrize(("by", "found"), [("x", "proved"), ("w", "refuted")])
+def test_a_scatter_reads_all_its_updates_while_it_writes(by: str, found: str) -> None:
+    """What it writes into is its first operand alone, also outside of fusions."""
+    module = (
+        f"HloModule m, is_scheduled=true\n\n{_APPLIED}\nENTRY %main {{\n %a = {_LINE} parameter(0)\n"
+        f" %b = {_LINE} parameter(1)\n %i = s32[8,1]{{1,0}} parameter(2)\n %x = {_LINE} negate(%a)\n"
+        f" %w = {_LINE} negate(%b)\n %y = {_LINE} scatter(%x, %i, %w), {_INTO.replace('%sum', '%second')}\n"
+        f" ROOT %r = {_LINE} negate(%y)\n}}\n"
+    )
+    assert _planned(module, by=by) == [found]
+
+
+@pytest.mark.parametrize(("layout", "found"), [("{1,0}", "proved"), ("{0,1}", "refuted")])
+def test_a_sort_is_in_place_where_its_result_lies_alike(layout: str, found: str) -> None:
+    module = (
+        f"HloModule m, is_scheduled=true\n\n{_APPLIED}\nENTRY %main {{\n %a = f32[2,4]{{1,0}} parameter(0)\n"
+        f" %x = f32[2,4]{{1,0}} negate(%a)\n %y = f32[2,4]{layout} sort(%x), dimensions={{1}}, to_apply=%ge\n"
+        f" ROOT %r = f32[2,4]{layout} negate(%y)\n}}\n"
+    )
+    assert _planned(module) == [found]
+
+
+@pytest.mark.parametrize(("names", "found"), [("hg", "proved"), ("gh", "refuted")])
+def test_what_is_sorted_goes_through_tuples_in_tuples(names: str, found: str) -> None:
+    """Each part is written over its own operand, or over the other one."""
+    both = f"({_LINE}, {_LINE})"
+    lines = [
+        f"%both = {both} sort(%q, %p), dimensions={{0}}, to_apply=%first",
+        f"%more = ({both}, {_LINE}) tuple(%both, %q)",
+        f"%again = {both} get-tuple-element(%more), index=0",
+        f"%g = {_LINE} get-tuple-element(%again), index=0",
+        f"%h = {_LINE} get-tuple-element(%again), index=1",
+    ]
+    module = _module(lines, [(name, _LINE) for name in names], (_LINE, _LINE), "%x, %w, %j")
+    assert _planned(module, "y{0}") == [found]
+
+
 @pytest.mark.parametrize(("highest", "found"), [(7, "proved"), (0, "refuted")])
 def test_elements_of_one_array_at_one_place_are_one(highest: int, found: str) -> None:
     """The first number says where the update begins, and what its first element reads."""
