@@ -168,6 +168,16 @@ WAYS: dict[str, tuple[str, tuple[str, ...]]] = {
         f"takes {FIRST}".replace(" ROOT", f"  {SENT[0]}\n  {SENT[1]}\n ROOT") + f"stays {FIRST}",
         (SORTS, TUPLE, "p = s32[4] conditional(s, u, u), branch_computations={takes, stays}"),
     ),
+    "what is sent before something else": (
+        "",
+        (
+            SORTS,
+            "t = token[] after-all()",
+            "o = token[] outfeed(TAKEN, t), outfeed_shape=s32[4]",
+            "e = token[] outfeed(x, o), outfeed_shape=s32[4]",
+            "p = s32[4] negate(x)",
+        ),
+    ),
     "what is given to a call with effects": (
         "",
         (
@@ -255,10 +265,11 @@ ODD = ', frontend_attributes={odd="1"}'
 
 
 @pytest.mark.parametrize("part", DOES)
-def test_what_is_promised_of_what_words_that_nobody_knows_stand_beside(part: str) -> None:
+@pytest.mark.parametrize("way", ["call(u), to_apply=both", "tuple(a, x)", "opt-barrier(u)", "copy(u)"])
+def test_what_is_promised_of_what_words_that_nobody_knows_stand_beside(way: str, part: str) -> None:
     """Each part is made of all that is given."""
     functions = PLAIN + SORTED + f"both {{\n{parts_of(BOTH, 'ax')} ROOT r = {BOTH} tuple(a, x)\n}}\n"
-    lines = ["x = s32[4] parameter(0)", SORTS, TUPLE, f"v = {BOTH} call(u), to_apply=both{ODD}", PART]
+    lines = ["x = s32[4] parameter(0)", SORTS, TUPLE, f"v = {BOTH} {way}{ODD}", PART]
     text = entry(*lines, "c = s32[4] call(x), to_apply=SAID", f"ROOT r = {BOTH} tuple(c, p)", before=functions)
     before, after = (parse_module(taken(text, part).replace("SAID", said)) for said in ("plain", "sorted"))
     assert not is_named(before, after, PROMISE)
