@@ -482,6 +482,66 @@ def test_what_is_said_of_a_loop_beside_words_that_nobody_knows(
     assert is_named(before, same, f"promised: {name} of while") is told
 
 
+RUNS = "".join(
+    f"{name} {{\n  x = s32[4] parameter(0)\n  n = s32[] parameter(1)\n  t = {STATE} tuple(n, x, x, x)\n"
+    f"  ROOT w = {STATE} while(t), condition=asks, body=turn{words}\n}}\n"
+    for name, words in (("counts", COUNT), ("turns", ""))
+)
+"""A loop that is called, and that says how many turns it takes, or not."""
+PLACES = {
+    "in branches": (
+        "".join(
+            f"in{k} {{\n  x = s32[4] parameter(0)\n  n = s32[] constant(4)\n LINES{k}\n  ROOT r = s32[4] {way}(p)\n}}\n"
+            for k, way in enumerate(("copy", "negate"))
+        ),
+        ["p = s32[4] conditional(n, x, x), branch_computations={in0, in1}"],
+    ),
+    "in a turn and its condition": (
+        f"in0 {{\n{parts_of('(s32[], s32[4])', 'nx')} LINES0\n e = s32[1] slice(p), slice={{[0:1]}}\n"
+        " f = s32[] reshape(e)\n ROOT o = pred[] compare(n, f), direction=LT\n}\n"
+        f"in1 {{\n{parts_of('(s32[], s32[4])', 'nx')} LINES1\n one = s32[] constant(1)\n j = s32[] add(n, one)\n"
+        " ROOT r = (s32[], s32[4]) tuple(j, p)\n}\n",
+        [
+            "l = (s32[], s32[4]) tuple(n, x)",
+            "k = (s32[], s32[4]) while(l), condition=in0, body=in1",
+            "p = s32[4] get-tuple-element(k), index=1",
+        ],
+    ),
+    "beside other words": ("", ["LINES0", "q = s32[4] copy(p)", "LINES1"]),
+}
+
+
+@pytest.mark.parametrize("part", [1, 2])
+@pytest.mark.parametrize(("second", "told"), [("counts", False), ("turns", True)])
+@pytest.mark.parametrize("place", PLACES)
+def test_where_turns_are_said_beside_words_that_nobody_knows(place: str, second: str, part: int, told: bool) -> None:
+    """Where the first of two calls, which is needed, says it, it is not said of the second, beside which stands one of
+    which nothing is made."""
+
+    def called(name: str, which: str, words: str) -> str:
+        made = f'{name} = {STATE} call(x, n), to_apply={which}, frontend_attributes={{odd="{words}"}}'
+        return f"{made}\n  p{name} = s32[4] get-tuple-element({name}), index={part}"
+
+    functions, lines = PLACES[place]
+    other = "2" if place == "beside other words" else "1"
+    pairs = [called("a", "counts", other) + "\n  p = s32[4] copy(pa)"]
+    pairs.append(f"{called('v', 'counts', '1')}\n  {called('b', 'SAID', '1')}\n  p = s32[4] copy(pb)")
+    text = entry(
+        "x = s32[4] parameter(0)",
+        "n = s32[] parameter(1)",
+        *lines,
+        f"ROOT r = {BOTH} tuple(p, {'q' if place == 'beside other words' else 'p'})",
+        before=LOOP.replace("LESS", LESS).replace("TURN", "v = s32[4] negate(x)").replace("NEXT", "v, y, z")
+        + RUNS
+        + functions,
+    )
+    if place == "beside other words":
+        pairs[0] = pairs[0].replace("p = s32", "p0 = s32")
+        text = text.replace("copy(p)", "copy(p0)")
+    text = text.replace("LINES0", pairs[0]).replace("LINES1", pairs[1])
+    assert tells(text, (second, "counts"), "promised: known_trip_count of while") is told
+
+
 @pytest.mark.parametrize(("first", "second", "told"), [(COUNT, COUNT, False), (COUNT, "", True), ("", COUNT, True)])
 def test_what_is_said_of_two_loops_of_which_nothing_comes_beside_words_that_nobody_knows(
     first: str, second: str, told: bool

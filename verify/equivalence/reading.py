@@ -196,13 +196,13 @@ class GraphReader(OperationReader):
         made = self.sources.of_result(sum(1 for _ in leaves_of(value)))
         self.sources.parts = [self.sources.all_given | part for part in made]
         if forms:
-            self.promised_inside(own_loops)
+            self.promised_inside(own_loops, path)
         return of_unknown(self.graph, value, key, operands)
 
-    def promised_inside(self, loops: list[Ending]) -> None:
+    def promised_inside(self, loops: list[Ending], path: tuple[Any, ...]) -> None:
         """Takes down of each tensor that all that is promised inside of what is called may be what it is made of, where
         words that nobody knows stand beside that."""
-        counts = ((COUNTED, "while", e.stated, e.whole) for e in loops if e.stated is not None)
+        counts = ((COUNTED, "while", e.stated, e.whole, path) for e in loops if e.stated is not None)
         inside = {*counts, *(p for p, _ in self.promises)}
         parts = self.sources.parts or []
         for n in range(len(parts)):
