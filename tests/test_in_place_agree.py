@@ -1398,6 +1398,83 @@ def test_what_is_sorted_goes_through_tuples_in_tuples(names: str, found: str) ->
     assert _planned(module, "y{0}") == [found]
 
 
+def _nested(lines: list[str], inner: str) -> str:
+    """A fusion of x and w that gives ((d, e), f), which `inner` makes a tuple of."""
+    both = f"({_LINE}, {_LINE})"
+    shape = f"({both}, {_LINE})"
+    body = "".join(f" {line}\n" for line in [*lines, f"%in = {both} {inner}", f"ROOT %all = {shape} tuple(%in, %f)"])
+    return (
+        f"HloModule m, is_scheduled=true\n\n{_APPLIED}\n%fused {{\n %p = {_LINE} parameter(0)\n"
+        f" %q = {_LINE} parameter(1)\n %n = s32[] constant(0)\n{body}}}\n\nENTRY %main {{\n"
+        f" %a = {_LINE} parameter(0)\n %b = {_LINE} parameter(1)\n %x = {_LINE} negate(%a)\n"
+        f" %w = {_LINE} negate(%b)\n %y = {shape} fusion(%x, %w), kind=kLoop, calls=%fused\n"
+        f" %yy = {both} get-tuple-element(%y), index=0\n %y0 = {_LINE} get-tuple-element(%yy), index=0\n"
+        f" %y1 = {_LINE} get-tuple-element(%yy), index=1\n %y2 = {_LINE} get-tuple-element(%y), index=1\n"
+        f" %n0 = {_LINE} negate(%y0)\n %n1 = {_LINE} negate(%y1)\n %n2 = {_LINE} negate(%y2)\n"
+        f" ROOT %r = ({_LINE}, {_LINE}, {_LINE}) tuple(%n0, %n1, %n2)\n}}\n"
+    )
+
+
+_MOVED: Final = [
+    "%s = f32[4]{0} slice(%p), slice={[0:4]}",
+    "%t = f32[4]{0} reverse(%s), dimensions={0}",
+    "%u = f32[4]{0} negate(%t)",
+    f"%e = {_LINE} dynamic-update-slice(%p, %u, %n)",
+    f"%d = {_LINE} negate(%q)",
+    f"%f = {_LINE} sine(%q)",
+]
+
+
+@pytest.mark.parametrize(
+    ("place", "by", "found"),
+    [
+        ("y{0,0}", "x", ("proved", "refuted")),
+        ("y{0,1}", "x", ("refuted", "refuted")),
+        ("y{0,0}", "w", ("refuted", "proved")),
+        ("y{0,1}", "w", ("proved", "proved")),
+    ],
+)
+def test_results_in_a_tuple_in_a_tuple_lie_each_by_itself(place: str, by: str, found: tuple[str, str]) -> None:
+    """What is sorted, and what is updated and made element by element."""
+    numbers = f"%f = {_LINE} iota(), iota_dimension=0"
+    sort = _nested([numbers], "sort(%p, %q), dimensions={0}, to_apply=%first")
+    assert (_planned(sort, place, by), _planned(_nested(_MOVED, "tuple(%d, %e)"), place, by)) == (
+        [found[0]],
+        [found[1]],
+    )
+
+
+@pytest.mark.parametrize(("by", "found"), [("x", "proved"), ("w", "refuted")])
+def test_parts_of_a_tuple_that_a_fusion_is_given_lie_each_by_itself(by: str, found: str) -> None:
+    both = f"({_LINE}, {_LINE})"
+    module = (
+        f"HloModule m, is_scheduled=true\n\n%fused {{\n %t = {both} parameter(0)\n"
+        f" %p = {_LINE} get-tuple-element(%t), index=0\n %q = {_LINE} get-tuple-element(%t), index=1\n"
+        f" %v = {_LINE} reverse(%q), dimensions={{0}}\n ROOT %d = {_LINE} add(%p, %v)\n}}\n\nENTRY %main {{\n"
+        f" %a = {_LINE} parameter(0)\n %b = {_LINE} parameter(1)\n %x = {_LINE} negate(%a)\n"
+        f" %w = {_LINE} negate(%b)\n %tt = {both} tuple(%x, %w)\n"
+        f" %y = {_LINE} fusion(%tt), kind=kLoop, calls=%fused\n ROOT %r = {_LINE} negate(%y)\n}}\n"
+    )
+    assert _planned(module, by=by) == [found]
+
+
+@pytest.mark.parametrize(("summed", "found"), [("p", "unknown"), ("q", "proved")])
+@pytest.mark.parametrize(("shape", "along"), [("2,4", 1), ("4,2", 0)])
+def test_when_a_sum_of_as_many_elements_reads_beside_what_is_written_is_not_known(
+    shape: str, along: int, summed: str, found: str
+) -> None:
+    """Its result has the size of what is written, and a step of it reads more."""
+    lines = [
+        f"%rows = f32[{shape}]{{1,0}} bitcast(%{summed})",
+        f"%m = f32[2]{{0}} reduce(%rows, %z), dimensions={{{along}}}, to_apply=%sum",
+        "%s = f32[2]{0} slice(%p), slice={[0:2]}",
+        "%g = f32[2]{0} negate(%s)",
+        f"%e = {_LINE} sine(%q)",
+    ]
+    results = [("g", "f32[2]{0}"), ("m", "f32[2]{0}"), ("e", _LINE)]
+    assert _planned(_module(lines, results, (_LINE, _LINE), "%x, %w, %j"), "y{0}", at=(8, 0)) == [found]
+
+
 @pytest.mark.parametrize(("highest", "found"), [(7, "proved"), (0, "refuted")])
 def test_elements_of_one_array_at_one_place_are_one(highest: int, found: str) -> None:
     """The first number says where the update begins, and what its first element reads."""
