@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from math import prod
 from typing import Final
 
 from hloproof.claims.asynchronous.judgement import Judgement
@@ -280,7 +279,7 @@ class _Pair:
         if at_once and not _comparable(writing, making):
             return (
                 None,
-                f"{both}: outputs of {_size(writing)} and {_size(making)} elements are not made in the same steps",
+                f"{both}: the {writing.count} and {making.count} steps that make them are not known to be the same",
             )
         model = dict(outcome.model)
         runtime = (*m.runtime, *writing.runtime, *(r for k in kept for own in k.maps.maps for r in own.runtime))
@@ -344,10 +343,6 @@ def _comparable(a: Making, b: Making) -> bool:
     if a is not b and "window" in (a.way, b.way):
         return False
     return _indexed_alike(a, b) or (a.count == b.count and not any(layout_of(m.stepped).tiles for m in (a, b)))
-
-
-def _size(m: Making) -> int:
-    return prod(m.written.dimensions)
 
 
 def _indexed_alike(a: Making, b: Making) -> bool:
