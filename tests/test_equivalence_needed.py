@@ -301,6 +301,13 @@ def test_what_may_be_made_of_what_is_promised_beside_words_that_nobody_knows(par
     assert tells(text) is told
 
 
+@pytest.mark.parametrize(("first", "told"), [("plain", True), ("sorted", False)])
+def test_what_is_promised_of_no_tensors_beside_words_that_nobody_knows(first: str, told: bool) -> None:
+    called = "calls {\n  x = s32[4] parameter(0)\n  a = s32[4] call(x), to_apply=SAID\n  ROOT r = () tuple()\n}\n"
+    lines = ["x = s32[4] parameter(0)", f"c = () call(x), to_apply=calls{ODD}", "ROOT r = s32[4] copy(x)"]
+    assert tells(entry(*lines, before=PLAIN + SORTED + called), (first, "sorted")) is told
+
+
 @pytest.mark.parametrize(("last", "told"), [("1", False), ("0", True)])
 def test_what_is_promised_of_nothing_beside_words_that_nobody_knows(last: str, told: bool) -> None:
     """They may make another part of it in one call than in another."""
@@ -313,12 +320,13 @@ def test_what_is_promised_of_nothing_beside_words_that_nobody_knows(last: str, t
     assert tells(text) is told
 
 
+@pytest.mark.parametrize("made", ["b", "x"])
 @pytest.mark.parametrize(("first", "told"), [("plain", True), ("sorted", False)])
-def test_which_of_two_is_promised_beside_words_that_nobody_knows(first: str, told: bool) -> None:
-    """Inside of what is called something is made of the one alone."""
+def test_which_of_two_is_promised_beside_words_that_nobody_knows(first: str, told: bool, made: str) -> None:
+    """Something is made of the one alone, or of neither, as far as anybody knows."""
     called = (
         "calls {\n  x = s32[4] parameter(0)\n  a = s32[4] call(x), to_apply=sorted\n"
-        "  b = s32[4] call(x), to_apply=SAID\n  ROOT r = s32[4] negate(b)\n}\n"
+        f"  b = s32[4] call(x), to_apply=SAID\n  ROOT r = s32[4] negate({made})\n}}\n"
     )
     text = entry(
         "x = s32[4] parameter(0)", f"ROOT c = s32[4] call(x), to_apply=calls{ODD}", before=PLAIN + SORTED + called
@@ -540,6 +548,33 @@ def test_where_turns_are_said_beside_words_that_nobody_knows(place: str, second:
         text = text.replace("copy(p)", "copy(p0)")
     text = text.replace("LINES0", pairs[0]).replace("LINES1", pairs[1])
     assert tells(text, (second, "counts"), "promised: known_trip_count of while") is told
+
+
+@pytest.mark.parametrize(("first", "told"), [(COUNT, False), ("", True)])
+def test_what_is_said_of_one_of_two_loops_that_are_alike_beside_words_that_nobody_knows(first: str, told: bool) -> None:
+    """The words may make something of the other one."""
+    function = LOOP.replace("LESS", LESS).replace("TURN", "v = s32[4] negate(x)").replace("NEXT", "v, y, z")
+    body = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)", f"t = {STATE} tuple(n, x, x, x)"]
+    body += [f"w{k} = {STATE} while(t), condition=asks, body=turn{words}" for k, words in enumerate((COUNT, "SAID"))]
+    function += "".join(["runs {\n", *(f"  {line}\n" for line in body), "  ROOT r = s32[4] copy(x)\n}\n"])
+    head = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)"]
+    text = entry(*head, f"ROOT c = s32[4] call(x, n), to_apply=runs{ODD}", before=function)
+    assert tells(text, (first, COUNT), "promised: known_trip_count of while") is told
+
+
+@pytest.mark.parametrize(("first", "told"), [(SAID, False), ("", True)])
+def test_what_one_of_two_permutations_that_are_alike_carries_beside_words_that_nobody_knows(
+    first: str, told: bool
+) -> None:
+    body = ["x = s32[4] parameter(0)"]
+    for k, words in enumerate((SAID, "WORDS")):
+        body.append(f"w{k} = s32[4] collective-permute(x), source_target_pairs={{{{0,1}}}}{words}")
+    function = "".join(["runs {\n", *(f"  {line}\n" for line in body), "  ROOT r = s32[4] copy(x)\n}\n"])
+    text = on_two(
+        entry("x = s32[4] parameter(0)", f"ROOT c = s32[4] call(x), to_apply=runs{ODD}", before=function)
+    ).replace("WORDS", "SAID")
+    name = "promised: _xla_send_recv_validation of collective-permute"
+    assert tells(text, (first, SAID), name) is told
 
 
 @pytest.mark.parametrize(("first", "second", "told"), [(COUNT, COUNT, False), (COUNT, "", True), ("", COUNT, True)])

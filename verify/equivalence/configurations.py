@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from hloproof.equivalence.graph import Graph, Node
-from hloproof.equivalence.meaning import attribute_key
+from hloproof.equivalence.meaning import PROMISES, attribute_key, called_in_order, carried_when
 from hloproof.equivalence.value_trees import ValueTree, in_flight, leaves_of, rebuilt
 from hloproof.models.hlo.attributes import Attributes, Quoted, Word
 from hloproof.models.hlo.beside import Beside, beside, frontend_entries, replicated
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.text.shapes import print_shape
+from hloproof.models.indexing.composition.trip_count import stated_count, stated_states
 
 Promise = tuple[Any, ...]
 """The name, the opcode, and all that decides whether it holds."""
@@ -54,6 +55,16 @@ def called_forms(module: Module, i: Instruction) -> tuple[tuple[str, tuple[Any, 
     pairs = sorted(i.attributes.pairs, key=lambda pair: pair[0])
     named = ((name, Attributes(((name, value),)).computations()) for name, value in pairs)
     return tuple((name, tuple(form_of(module, n) for n in called)) for name, called in named if called)
+
+
+def stated_by(module: Module, i: Instruction) -> tuple[Any, ...]:
+    """What an instruction promises, and what all that it calls does, each in its place: `form_of` leaves it out."""
+    own = tuple(name for name in sorted(PROMISES) if i.attributes.flag(name)), carried_when(i)
+    loop = (stated_count(i), stated_states(i)) if i.opcode == "while" else ()
+    called = tuple(
+        tuple(stated_by(module, inner) for inner in module.by_name[name].operands_first) for name in called_in_order(i)
+    )
+    return own, loop, called
 
 
 def promises_of(

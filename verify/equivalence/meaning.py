@@ -12,7 +12,15 @@ from typing import Any, Final
 from hloproof.equivalence.computed_identities import ACCURACY
 from hloproof.equivalence.graph import Node
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.attributes import NON_SEMANTIC, ComputationRef, DevicePairs, Quoted, ReplicaGroups, Word
+from hloproof.models.hlo.attributes import (
+    NON_SEMANTIC,
+    Attributes,
+    ComputationRef,
+    DevicePairs,
+    Quoted,
+    ReplicaGroups,
+    Word,
+)
 from hloproof.models.hlo.beside import PEERS, frontend_entries, letters
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, BufferShape, Layout, Shape, TupleShape
@@ -70,6 +78,12 @@ def carried_when(i: Instruction) -> str:
     if entries is None:  # it may be among them
         return f"in {written}"
     return f"in {entries[CARRIED]}" if CARRIED in entries else ""
+
+
+def called_in_order(i: Instruction) -> tuple[str, ...]:
+    """The computations that an instruction calls, by the names of the attributes, not by their order in the text."""
+    sorted_pairs = tuple(sorted(i.attributes.pairs, key=lambda pair: pair[0]))
+    return tuple(Attributes(sorted_pairs).computations())
 
 
 def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:

@@ -24,6 +24,7 @@ from hloproof.equivalence.meaning import (
     EFFECTS,
     PROMISES,
     attribute_key,
+    called_in_order,
     carried_when,
     combined,
     layout_key,
@@ -37,7 +38,6 @@ from hloproof.equivalence.sorting import ordered
 from hloproof.equivalence.statements import Sources, Statements
 from hloproof.equivalence.value_trees import ValueTree, leaves_of, nesting_of
 from hloproof.models.errors import NotModelled
-from hloproof.models.hlo.attributes import Attributes
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import COLLECTIVES, having
 from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, BufferShape, Shape, TupleShape
@@ -258,9 +258,3 @@ class OperationReader(ABC):
 
     def called(self, i: Instruction) -> list[Computation]:
         return [self.module.by_name[name] for name in i.attributes.computations()]
-
-
-def called_in_order(i: Instruction) -> tuple[str, ...]:
-    """The computations that an instruction calls, by the names of the attributes, not by their order in the text."""
-    sorted_pairs = tuple(sorted(i.attributes.pairs, key=lambda pair: pair[0]))
-    return tuple(Attributes(sorted_pairs).computations())

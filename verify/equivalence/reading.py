@@ -19,6 +19,7 @@ from hloproof.equivalence.configurations import (
     of_unknown,
     promises_of,
     promises_of_module,
+    stated_by,
     unknown_key,
     written_beside,
 )
@@ -180,8 +181,6 @@ class GraphReader(OperationReader):
         for promise in promises_of(found, about, path, operands):
             self.promise(promise)
         key = unknown_key(found, about)
-        if key and forms:
-            self.promises = {((*p, key, tuple(operands)), by) for p, by in self.promises}
         if not key:
             return value
         self.graph.unknown.update(f"{b.name} of {i.opcode}" for b in found if b.kind == "unknown")
@@ -196,19 +195,21 @@ class GraphReader(OperationReader):
         made = self.sources.of_result(sum(1 for _ in leaves_of(value)))
         self.sources.parts = [self.sources.all_given | part for part in made]
         if forms:
-            self.promised_inside(own_loops, path)
+            counts = {(COUNTED, "while", e.stated, e.whole, path) for e in own_loops if e.stated is not None}
+            self.promised_inside(counts, (key, tuple(operands), stated_by(self.module, i)))
         return of_unknown(self.graph, value, key, operands)
 
-    def promised_inside(self, loops: list[Ending], path: tuple[Any, ...]) -> None:
-        """Takes down of each tensor that all that is promised inside of what is called may be what it is made of, where
-        words that nobody knows stand beside that."""
-        counts = ((COUNTED, "while", e.stated, e.whole, path) for e in loops if e.stated is not None)
-        inside = {*counts, *(p for p, _ in self.promises)}
+    def promised_inside(self, counts: set[Promise], called: tuple[Any, ...]) -> None:
+        """What is promised in what is `called` beside words that nobody knows: each tensor may be made of all of it. Of
+        which of several that are alike nobody knows either, so that it is promised only of what is called in the same
+        way and states the same in each place."""
+        inside = counts.union(p for p, _ in self.promises)
+        self.promises = set()
         parts = self.sources.parts or []
-        for n in range(len(parts)):
-            by = self.statement()
-            parts[n] |= by
-            self.promises |= {((*p, ("perhaps of", n)), by) for p in inside}
+        numbered = [self.statement() for _ in parts]
+        self.sources.parts = [part | by for part, by in zip(parts, numbered, strict=True)]
+        for n, by in enumerate(numbered or [self.statement()]):
+            self.promises |= {((*p, called, n), by) for p in inside}
 
     def instruction(
         self, i: Instruction, given: list[ValueTree], computation: Computation, level: int, path: tuple[Any, ...]
