@@ -1475,6 +1475,63 @@ def test_when_a_sum_of_as_many_elements_reads_beside_what_is_written_is_not_know
     assert _planned(_module(lines, results, (_LINE, _LINE), "%x, %w, %j"), "y{0}", at=(8, 0)) == [found]
 
 
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [("reshape(%p)", "proved"), ("reshape(%v)", "refuted"), ("transpose(%g), dimensions={1,0}", "refuted")],
+)
+def test_what_is_summed_in_the_steps_of_what_is_written_is_read_there(made: str, found: str) -> None:
+    """Each of the eight that are summed is read in the step at its own place, not at that of the sum."""
+    lines = [
+        f"%d = {_LINE} negate(%p)",
+        f"%v = {_LINE} reverse(%p), dimensions={{0}}",
+        "%g = f32[2,4]{1,0} reshape(%p)",
+        f"%h = f32[4,2]{{1,0}} {made}",
+        "%o = f32[4]{0} reduce(%h, %z), dimensions={1}, to_apply=%sum",
+    ]
+    module = _module(lines, [("d", _LINE), ("o", "f32[4]{0}")], (_LINE, _LINE), "%x, %w, %j")
+    assert _planned(module, "y{0}") == [found]
+
+
+@pytest.mark.parametrize(
+    ("way", "chosen", "found"),
+    [
+        ("GT", "%k, %c4", "proved"),
+        ("GE", "%k, %c4", "refuted"),
+        ("LT", "%c4, %k", "refuted"),
+        ("LE", "%c4, %k", "proved"),
+    ],
+)
+def test_where_an_update_begins_is_chosen_by_a_number(way: str, chosen: str, found: str) -> None:
+    """At four or further up, or at three."""
+    lines = [
+        "%c3 = s32[] constant(3)",
+        "%c4 = s32[] constant(4)",
+        f"%g = pred[] compare(%k, %c3), direction={way}",
+        f"%s = s32[] select(%g, {chosen})",
+        "%v = f32[2]{0} slice(%p), slice={[2:4]}",
+        "%u = f32[2]{0} negate(%v)",
+        f"%d = {_LINE} dynamic-update-slice(%p, %u, %s)",
+    ]
+    assert _verdicts(_module(lines, [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j"), False) == (found, found)
+
+
+@pytest.mark.parametrize(("last", "found"), [("%a4", "unknown"), ("%a5", "refuted")])
+@pytest.mark.parametrize(("given", "index"), [("%q, %s, %z, %e", 1), ("%s, %q, %e, %z", 0)])
+def test_a_function_of_several_computes_if_it_hands_on_none(last: str, found: str, given: str, index: int) -> None:
+    function = "%both {\n" + "".join(f"  %a{k + 1} = f32[] parameter({k})\n" for k in range(4))
+    function += f"  %a5 = f32[] add(%a1, %a3)\n  ROOT %a6 = (f32[], f32[]) tuple(%a5, {last})\n}}\n\n"
+    lines = [
+        "%t = f32[1]{0} slice(%p), slice={[3:4]}",
+        "%e = f32[] reshape(%t)",
+        f"%s = {_LINE} broadcast(%e), dimensions={{}}",
+        f"%two = (f32[], f32[]) reduce({given}), dimensions={{0}}, to_apply=%both",
+        f"%one = f32[] get-tuple-element(%two), index={index}",
+        f"%d = {_LINE} broadcast(%one), dimensions={{}}",
+    ]
+    module = _module(lines, [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j")
+    assert _verdicts(module.replace("%fused {", function + "%fused {", 1), False) == (found, found)
+
+
 @pytest.mark.parametrize(("highest", "found"), [(7, "proved"), (0, "refuted")])
 def test_elements_of_one_array_at_one_place_are_one(highest: int, found: str) -> None:
     """The first number says where the update begins, and what its first element reads."""
