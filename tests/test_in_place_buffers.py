@@ -256,6 +256,25 @@ def test_what_reads_where_a_result_is_made_is_judged_there(broken: str, comes_to
     assert _said(sound, "hazard-in-place") == {"proved"}
 
 
+@pytest.mark.parametrize(
+    ("given", "found"), [("x1", "refuted"), ("e", "proved"), ("tuple(e, x1)", "unknown"), ("tuple(x1, e)", "unknown")]
+)
+def test_each_part_of_a_tuple_may_lie_where_a_state_does(given: str, found: str) -> None:
+    """What is handed on to the other state lies where that one does; what is made in the turn does not."""
+    several = given.startswith("tuple")
+    shape, read = (_PAIR, "get-tuple-element(t), index=1") if several else ("f32[8]", "bitcast(t)")
+    fused = (
+        f"fused {{\n p = f32[8] parameter(0)\n t = {shape} parameter(1)\n q = f32[8] {read}\n"
+        " v = f32[8] reverse(q), dimensions={0}\n ROOT d = f32[8] add(p, v)\n}\n"
+    )
+    steps = (
+        f" e = f32[8] negate(x1)\n h = {shape} {given if several else f'bitcast({given})'}\n"
+        " y1 = f32[8] fusion(x0, h), kind=kLoop, calls=fused, output_to_operand_aliasing={{}: (0, {})}\n"
+        " y0 = f32[8] bitcast(x1)\n"
+    )
+    assert _said(_turn(fused, steps), "hazard-in-place") == {found}
+
+
 @pytest.mark.parametrize("fused", (False, True))
 @pytest.mark.parametrize("update", _UPDATES)
 def test_what_an_update_leaves_lies_where_the_operand_has_it(update: str, fused: bool) -> None:
