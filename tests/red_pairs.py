@@ -32,6 +32,13 @@ def parts_of(state: str, names: Iterable[str]) -> str:
     )
 
 
+GATHERS = (
+    "{\n  x = s32[4] parameter(0)\n  i = s32[2,1] constant({{2},{1}})\n"
+    "  g = s32[2] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
+    "slice_sizes={1}MORE\n"
+    "  b = s32[4] concatenate(g, g), dimensions={0}\n  ROOT r = s32[4] add(x, b)\n}\n"
+)
+"""What a function does that reads by indices of which MORE may promise something."""
 SAID = ', frontend_attributes={_xla_send_recv_validation="{{0,6}}"}'
 
 

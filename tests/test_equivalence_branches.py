@@ -4,7 +4,7 @@ what decides whether they hold, in branches and in the turns of loops."""
 from __future__ import annotations
 
 import pytest
-from red_pairs import entry, is_named, parts_of
+from red_pairs import GATHERS, entry, is_named, parts_of
 
 from hloproof.equivalence import decide
 from hloproof.models.hlo.parser import parse_module
@@ -19,12 +19,7 @@ CALLS = (
     "fused {\n  x = s32[4] parameter(0)\n  ROOT c = s32[4] fusion(x), kind=kCustom, calls=sends\n}\n"
 )
 STAYS = "stays {\n  ROOT x = s32[4] parameter(0)\n}\n"
-READS = (
-    "reads {\n  x = s32[4] parameter(0)\n  i = s32[2,1] constant({{2},{1}})\n"
-    "  g = s32[2] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
-    "slice_sizes={1}, indices_are_sorted=true\n"
-    "  b = s32[4] concatenate(g, g), dimensions={0}\n  ROOT r = s32[4] add(x, b)\n}\n"
-)
+READS = "reads " + GATHERS.replace("MORE", ", indices_are_sorted=true")
 HEAD = ("s = s32[] parameter(0)", "x = s32[4] parameter(1)")
 
 
@@ -209,7 +204,7 @@ def test_what_is_promised_beside_words_that_nobody_knows(
     assert is_named(parse_module(texts[0]), parse_module(texts[1]), "promised: indices_are_sorted of gather") is told
 
 
-PLAIN = READS.replace("reads {", "plain {").replace(", indices_are_sorted=true", "")
+PLAIN = "plain " + GATHERS.replace("MORE", "")
 DEEPER = (
     "deeper {\n  x = s32[4] parameter(0)\n  a = s32[4] call(x), to_apply=reads\n"
     "  ROOT b = s32[4] call(x), to_apply=plain\n}\n"

@@ -4,19 +4,14 @@ part, through all that hands on parts."""
 from __future__ import annotations
 
 import pytest
-from red_pairs import SAID, entry, is_named, on_two, parts_of
+from red_pairs import GATHERS, SAID, entry, is_named, on_two, parts_of
 
 from hloproof.models.hlo.parser import parse_module
 
-GATHERS = (
-    "{\n  x = s32[4] parameter(0)\n  i = s32[2,1] constant({{2},{1}})\n"
-    "  g = s32[2] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
-    "slice_sizes={1}MORE\n"
-    "  b = s32[4] concatenate(g, g), dimensions={0}\n  ROOT r = s32[4] add(x, b)\n}\n"
-)
 PLAIN = "plain " + GATHERS.replace("MORE", "")
 SORTED = "sorted " + GATHERS.replace("MORE", ", indices_are_sorted=true")
 PROMISE = "promised: indices_are_sorted of gather"
+TRIPS = "promised: known_trip_count of while"
 
 BOTH = "(s32[4], s32[4])"
 FIRST = f"{{\n{parts_of(BOTH, 'ax')} ROOT r = s32[4] negate(TAKEN)\n}}\n"
@@ -341,6 +336,8 @@ LOOP = (
     f" ROOT r = {STATE} tuple(j, NEXT)\n}}\n"
 )
 LESS = "ROOT o = pred[] compare(k, z0), direction=LT"
+NEGATING = LOOP.replace("LESS", LESS).replace("TURN", "v = s32[4] negate(x)").replace("NEXT", "v, y, z")
+"""In each turn it negates the first of its arrays and leaves the others."""
 
 
 def turning(begins: str, turn: str, after: str, part: int, less: str = LESS) -> str:
@@ -442,7 +439,7 @@ def test_what_is_said_of_a_loop_of_which_a_part_is_read(way: str, part: int, sai
     """The other one no turn changes; where the loop runs again, and is read, the same is said of it."""
 
     def text(first: str, second: str) -> str:
-        function = LOOP.replace("LESS", LESS).replace("TURN", "v = s32[4] negate(x)").replace("NEXT", "v, y, z")
+        function = NEGATING
         lines = [f"t = {STATE} tuple(n, x, x, x)", f"w = {STATE} while(t), condition=asks, body=turn{first}"]
         if way:
             body = "".join(f"  {line}\n" for line in ("x = s32[4] parameter(0)", "n = s32[] parameter(1)", *lines))
@@ -471,7 +468,7 @@ def test_what_is_said_of_a_loop_beside_words_that_nobody_knows(
     """They may change what it makes of a part that no turn changes."""
 
     def text(first: str, second: str) -> str:
-        function = LOOP.replace("LESS", LESS).replace("TURN", "v = s32[4] negate(x)").replace("NEXT", "v, y, z")
+        function = NEGATING
         head = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)"]
         lines = [f"t = {STATE} tuple(n, x, x, x)"]
         for name, more in (("w", first), ("w1", second)):
@@ -499,23 +496,24 @@ RUNS = "".join(
 PLACES = {
     "in branches": (
         "".join(
-            f"in{k} {{\n  x = s32[4] parameter(0)\n  n = s32[] constant(4)\n LINES{k}\n  ROOT r = s32[4] {way}(p)\n}}\n"
+            f"in{k} {{\n  x = s32[4] parameter(0)\n  n = s32[] constant(4)\n LINES{k}\n"
+            f"  ROOT r = s32[4] {way}(p{k})\n}}\n"
             for k, way in enumerate(("copy", "negate"))
         ),
         ["p = s32[4] conditional(n, x, x), branch_computations={in0, in1}"],
     ),
     "in a turn and its condition": (
-        f"in0 {{\n{parts_of('(s32[], s32[4])', 'nx')} LINES0\n e = s32[1] slice(p), slice={{[0:1]}}\n"
+        f"in0 {{\n{parts_of('(s32[], s32[4])', 'nx')} LINES0\n e = s32[1] slice(p0), slice={{[0:1]}}\n"
         " f = s32[] reshape(e)\n ROOT o = pred[] compare(n, f), direction=LT\n}\n"
         f"in1 {{\n{parts_of('(s32[], s32[4])', 'nx')} LINES1\n one = s32[] constant(1)\n j = s32[] add(n, one)\n"
-        " ROOT r = (s32[], s32[4]) tuple(j, p)\n}\n",
+        " ROOT r = (s32[], s32[4]) tuple(j, p1)\n}\n",
         [
             "l = (s32[], s32[4]) tuple(n, x)",
             "k = (s32[], s32[4]) while(l), condition=in0, body=in1",
             "p = s32[4] get-tuple-element(k), index=1",
         ],
     ),
-    "beside other words": ("", ["LINES0", "q = s32[4] copy(p)", "LINES1"]),
+    "beside other words": ("", ["LINES0", "LINES1", "p = s32[4] subtract(p0, p1)"]),
 }
 
 
@@ -532,22 +530,11 @@ def test_where_turns_are_said_beside_words_that_nobody_knows(place: str, second:
 
     functions, lines = PLACES[place]
     other = "2" if place == "beside other words" else "1"
-    pairs = [called("a", "counts", other) + "\n  p = s32[4] copy(pa)"]
-    pairs.append(f"{called('v', 'counts', '1')}\n  {called('b', 'SAID', '1')}\n  p = s32[4] copy(pb)")
-    text = entry(
-        "x = s32[4] parameter(0)",
-        "n = s32[] parameter(1)",
-        *lines,
-        f"ROOT r = {BOTH} tuple(p, {'q' if place == 'beside other words' else 'p'})",
-        before=LOOP.replace("LESS", LESS).replace("TURN", "v = s32[4] negate(x)").replace("NEXT", "v, y, z")
-        + RUNS
-        + functions,
-    )
-    if place == "beside other words":
-        pairs[0] = pairs[0].replace("p = s32", "p0 = s32")
-        text = text.replace("copy(p)", "copy(p0)")
-    text = text.replace("LINES0", pairs[0]).replace("LINES1", pairs[1])
-    assert tells(text, (second, "counts"), "promised: known_trip_count of while") is told
+    first = f"{called('a', 'counts', other)}\n  p0 = s32[4] copy(pa)"
+    last = f"{called('v', 'counts', '1')}\n  {called('b', 'SAID', '1')}\n  p1 = s32[4] copy(pb)"
+    head = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)"]
+    text = entry(*head, *lines, "ROOT r = s32[4] copy(p)", before=NEGATING + RUNS + functions)
+    assert tells(text.replace("LINES0", first).replace("LINES1", last), (second, "counts"), TRIPS) is told
 
 
 SORTED_INDICES, UNIQUE_INDICES = ", indices_are_sorted=true", ", unique_indices=true"
@@ -560,7 +547,7 @@ ALIKE = {
         "index_vector_dim=1, to_apply=adds",
     ),
     "while": (
-        LOOP.replace("LESS", LESS).replace("TURN", "v = s32[4] negate(x)").replace("NEXT", "v, y, z"),
+        NEGATING,
         ["l = s32[1] slice(x), slice={[0:1]}", "n = s32[] reshape(l)", f"t = {STATE} tuple(n, x, x, x)"],
         f"{STATE} while(t), condition=asks, body=turn",
     ),
@@ -650,7 +637,7 @@ def test_what_is_said_of_two_loops_of_which_nothing_comes_beside_words_that_nobo
     """What is said of the one is not said of the other; nor is it where the whole call is not read."""
 
     def text(*of: tuple[str, str]) -> str:
-        function = LOOP.replace("LESS", LESS).replace("TURN", "v = s32[4] negate(x)").replace("NEXT", "v, y, z")
+        function = NEGATING
         lines = []
         for k, words in enumerate(of):
             body = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)", "m = s32[] negate(n)"]
@@ -688,7 +675,6 @@ COUNTED_LOOP = (
     f"asks {{\n{parts_of(COUNTED, 'kn')} z = s32[] constant(9)\n ROOT o = pred[] compare(k, z), direction=LT\n}}\n"
     f"turn {{\n{parts_of(COUNTED, 'kn')} j = s32[] add(k, n)\n ROOT r = {COUNTED} tuple(j, n)\n}}\n"
 )
-TRIPS = "promised: known_trip_count of while"
 
 
 def counting(*last: str, given: str = "kn") -> str:
@@ -729,8 +715,7 @@ def test_what_is_said_of_a_loop_in_one_of_two_functions_that_are_applied(way: st
     last = "s32[] copy(p)" if way.startswith("select") else "pred[] compare(p, n), direction=GE"
     functions = counting(f"ROOT r = {last}") + (
         "larger {\n a = s32[] parameter(0)\n b = s32[] parameter(1)\n"
-        " ROOT o = pred[] compare(a, b), direction=GE\n}\n"
-        "adds {\n a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT o = s32[] add(a, b)\n}\n"
+        f" ROOT o = pred[] compare(a, b), direction=GE\n}}\n{ADDS}"
     )
     scatter = f"s32[4] select-and-scatter(x, x, n), window={{size=1}}, {way}"
     head = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)"]
@@ -743,14 +728,10 @@ def test_what_is_said_of_a_loop_in_one_of_two_functions_that_are_applied(way: st
 @pytest.mark.parametrize("flag", ["indices_are_sorted", "unique_indices"])
 @pytest.mark.parametrize(("used", "told"), [("v", True), ("w", False)])
 def test_each_of_two_promises_of_one_operation(flag: str, used: str, told: bool) -> None:
-    flags = ", indices_are_sorted=true, unique_indices=true"
-    scatter = (
-        "s32[4] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
-        "index_vector_dim=1, to_apply=adds"
-    )
-    adds = "adds {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n  ROOT r = s32[] add(a, b)\n}\n"
-    head = ["x = s32[4] parameter(0)", "i = s32[2,1] parameter(1)", "u = s32[2] parameter(2)"]
-    text = entry(*head, f"w = {scatter}{flags}", f"v = {scatter}SAID", f"ROOT r = s32[4] add(v, {used})", before=adds)
+    flags = SORTED_INDICES + UNIQUE_INDICES
+    adds, given, scatter = ALIKE["scatter"]
+    lines = ["x = s32[4] parameter(0)", *given, f"w = {scatter}{flags}", f"v = {scatter}SAID"]
+    text = entry(*lines, f"ROOT r = s32[4] add(v, {used})", before=adds)
     assert tells(text, ("", flags), f"promised: {flag} of scatter") is told
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from hloproof.equivalence.graph import Graph, Node
-from hloproof.equivalence.meaning import PROMISES, attribute_key, called_in_order, carried_when
+from hloproof.equivalence.meaning import PROMISES, attribute_key, called_as, called_in_order, carried_when
 from hloproof.equivalence.value_trees import ValueTree, in_flight, leaves_of, rebuilt
-from hloproof.models.hlo.attributes import Attributes, Quoted, Word
+from hloproof.models.hlo.attributes import Quoted, Word
 from hloproof.models.hlo.beside import Beside, beside, frontend_entries, replicated
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.text.shapes import print_shape
@@ -52,9 +52,7 @@ def form_of(module: Module, name: str) -> tuple[Any, ...]:
 
 def called_forms(module: Module, i: Instruction) -> tuple[tuple[str, tuple[Any, ...]], ...]:
     """The computations that an instruction calls, in the same way, each with what it is called as."""
-    pairs = sorted(i.attributes.pairs, key=lambda pair: pair[0])
-    named = ((name, Attributes(((name, value),)).computations()) for name, value in pairs)
-    return tuple((name, tuple(form_of(module, n) for n in called)) for name, called in named if called)
+    return tuple((name, tuple(form_of(module, n) for n in called)) for name, called in called_as(i))
 
 
 def stated_by(module: Module, i: Instruction) -> tuple[Any, ...]:

@@ -70,9 +70,9 @@ class Ending:
     stated: int | None = None
     """How many turns the text says that it takes, which whoever runs it may take without asking the condition."""
     by: Statements = 0
-    """By which statements; all of them are made of what is needed where it matters whether it is true."""
+    """The statement that says so; in functions also one for each use of them."""
     seen: bool = True
-    """It matters."""
+    """All of these are needed, so that it matters whether it is true."""
 
     @property
     def below(self) -> tuple[Node, ...]:

@@ -80,10 +80,19 @@ def carried_when(i: Instruction) -> str:
     return f"in {entries[CARRIED]}" if CARRIED in entries else ""
 
 
+def called_as(i: Instruction) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The computations that an instruction calls, with what each is called as: by the names of the attributes, not by
+    their order in the text."""
+    if not i.attributes.computations():  # most call none
+        return ()
+    pairs = sorted(i.attributes.pairs, key=lambda pair: pair[0])
+    named = ((name, tuple(Attributes(((name, value),)).computations())) for name, value in pairs)
+    return tuple((name, called) for name, called in named if called)
+
+
 def called_in_order(i: Instruction) -> tuple[str, ...]:
-    """The computations that an instruction calls, by the names of the attributes, not by their order in the text."""
-    sorted_pairs = tuple(sorted(i.attributes.pairs, key=lambda pair: pair[0]))
-    return tuple(Attributes(sorted_pairs).computations())
+    """The same without what they are called as."""
+    return tuple(name for _, called in called_as(i) for name in called)
 
 
 def attribute_key(i: Instruction, opcode: str) -> tuple[Any, ...]:

@@ -34,6 +34,7 @@ from hloproof.equivalence.statements import Sources, Statements, behind_turns, i
 from hloproof.equivalence.value_trees import (
     Pending,
     ValueTree,
+    count_of,
     flies,
     has_shape,
     in_flight,
@@ -162,7 +163,7 @@ class GraphReader(OperationReader):
         self.promises = before.promises
         if self.sources.acts:
             self.needed |= self.sources.all_given | self.sources.own
-        return self.sources.of_result(sum(1 for _ in leaves_of(value)))
+        return self.sources.of_result(count_of(value))
 
     def with_words(
         self,
@@ -184,15 +185,14 @@ class GraphReader(OperationReader):
         if not key:
             return value
         self.graph.unknown.update(f"{b.name} of {i.opcode}" for b in found if b.kind == "unknown")
-        own_loops = self.endings[before.loops :]
-        own_loops = [with_unknown_words(e, self.graph, operands, key) for e in own_loops]
+        own_loops = [with_unknown_words(e, self.graph, operands, key) for e in self.endings[before.loops :]]
         self.endings[before.loops :] = own_loops
         name = next(b.name for b in found if b.kind == "unknown")
         if len(self.effects.nodes) > before.effects:
             raise NotModelled(f"{name} of {i.opcode}, which has effects")
         if path and self.exchanges > before.exchanges:
             raise NotModelled(f"{name} of {i.opcode}, which exchanges between devices in a branch or turn")
-        made = self.sources.of_result(sum(1 for _ in leaves_of(value)))
+        made = self.sources.of_result(count_of(value))
         self.sources.parts = [self.sources.all_given | part for part in made]
         if forms:
             counts = {(COUNTED, "while", e.stated, e.whole, path) for e in own_loops if e.stated is not None}
@@ -224,7 +224,7 @@ class GraphReader(OperationReader):
             if opcode == "all-reduce-done":
                 self.ended(i, given[0], computation, path)
             ends = opcode in ("copy-done", "all-reduce-done")
-            waited = union(s for tensors in sources.given[1:] for s in tensors)
+            waited = union(map(union, sources.given[1:]))
             sources.parts = [s | waited for s in sources.given[0]]
             return given[0].result if isinstance(given[0], Pending) and ends else given[0]
         if opcode == "tuple":
@@ -234,8 +234,8 @@ class GraphReader(OperationReader):
             if isinstance(given[0], Pending):
                 raise NotModelled("an element of an asynchronous state")
             index = i.attributes.integer("index", 0)
-            first = sum(1 for _ in leaves_of(given[0][:index]))
-            sources.parts = sources.given[0][first:][: sum(1 for _ in leaves_of(given[0][index]))]
+            first = count_of(given[0][:index])
+            sources.parts = sources.given[0][first : first + count_of(given[0][index])]
             return given[0][index]
         if opcode in ("call", "fusion"):
             value = self.computation(self.called(i)[0], given, level, path, self.standing, sources.given)
@@ -387,7 +387,7 @@ class GraphReader(OperationReader):
         marks = Standing(in_parts(initial, iter([mark(k) for k in range(len(start))])))
         turn = replace(marks, whole=marks.every.all)
         (begins,) = self.sources.given
-        parts = [self.statement() for _ in start]  # stand for what the parts of the state are made of
+        tags = [self.statement() for _ in start]  # stand for what the parts of the state are made of
         saved = len(self.effects.nodes), Counter(self.occurrences)
         endings = len(self.endings)
         promises, exchanges, around = self.promises, self.exchanges, self.deciding
@@ -401,7 +401,7 @@ class GraphReader(OperationReader):
             del self.endings[endings:]
             self.occurrences = Counter(saved[1])
             given = rebuilt(initial, iter(state), iter(flying))
-            returned = self.computation(body, [given], level + 1, (*path, "turn"), [turn], [parts])
+            returned = self.computation(body, [given], level + 1, (*path, "turn"), [turn], [tags])
             turned = self.gives
             met = len(self.endings)
             if nesting_of(returned) != nesting_of(initial) or open_starts(returned) != flying:
@@ -410,7 +410,7 @@ class GraphReader(OperationReader):
             left = parts_of((self.inside or NOTHING).value, initial)
             # Once more than the turn: promises and loops of the one are not those of the other.
             asked = (*path, "condition")
-            (holds,) = leaves_of(self.computation(condition, [given], level + 1, asked, [turn], [parts]))
+            (holds,) = leaves_of(self.computation(condition, [given], level + 1, asked, [turn], [tags]))
             (decided_of,) = self.gives
             decided = (self.inside or NOTHING).every
             unchanged = [k for k, n in enumerate(after) if n is bound[k] and state[k] is bound[k]]
@@ -451,9 +451,8 @@ class GraphReader(OperationReader):
         about = (path, decides, tuple(held if spoken_of is None else [held[k] for k in spoken_of]))
         self.promises.update(((name, i.opcode, value, *about), by) for name, value in stated_states(i))
         # A part that no turn changes says nothing of the turns.
-        last = ((decided_of if k in varying else 0) | parts[k] for k in range(len(start)))
-        made_of = [behind_turns(begins, turned, parts, one) for one in last]
-        self.sources.parts = [s | by if k in varying else s for k, s in enumerate(made_of)]
+        last = (tag | decided_of | by if k in varying else tag for k, tag in enumerate(tags))
+        self.sources.parts = [behind_turns(begins, turned, tags, one) for one in last]
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))
         return rebuilt(initial, iter(out), iter(flying))

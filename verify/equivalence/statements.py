@@ -31,7 +31,7 @@ class Sources:
     @property
     def all_given(self) -> Statements:
         """Those of all operands."""
-        return union(s for tensors in self.given for s in tensors)
+        return union(map(union, self.given))
 
     def of_result(self, tensors: int) -> list[Statements]:
         """Of each of so many tensors that it gives."""
@@ -54,12 +54,12 @@ def is_needed(statements: Statements, needed: Statements) -> bool:
 
 
 def behind_turns(
-    begins: Sequence[Statements], left: Sequence[Statements], marks: Sequence[Statements], first: Statements
+    begins: Sequence[Statements], left: Sequence[Statements], tags: Sequence[Statements], first: Statements
 ) -> Statements:
-    """Of what something is made behind any number of turns that is made of `first` in one of them: marks stand for the
-    parts of the state, which are `begins` before and `left` behind a turn. They are left in it: no statements."""
-    out, todo = first, list(range(len(marks)))
-    while reached := [k for k in todo if out & marks[k]]:
+    """Of what something is made behind any number of turns that is made of `first` in one of them: tags stand for the
+    parts of the state, which are `begins` before and `left` behind a turn. They stay in it, and nobody makes them."""
+    out, todo = first, list(range(len(tags)))
+    while reached := [k for k in todo if out & tags[k]]:
         todo = [k for k in todo if k not in reached]
         out |= union(begins[k] | left[k] for k in reached)
     return out

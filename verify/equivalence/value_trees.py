@@ -36,6 +36,11 @@ def leaves_of(value: ValueTree) -> Iterator[Node]:
         yield value
 
 
+def count_of(value: ValueTree) -> int:
+    """How many tensors a value has."""
+    return sum(1 for _ in leaves_of(value))
+
+
 def flies(value: ValueTree) -> bool:
     """Whether something of a value is in flight, so that nobody may read it before its done."""
     return any(map(flies, value)) if isinstance(value, list) else isinstance(value, Pending)
