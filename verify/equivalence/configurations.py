@@ -7,9 +7,10 @@ known by what is written, applied to what the operation gives without it and to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from hloproof.equivalence.endings import Need
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.meaning import PROMISES, attribute_key, called_as, called_in_order, carried_when
 from hloproof.equivalence.value_trees import ValueTree, in_flight, leaves_of, rebuilt
@@ -91,11 +92,10 @@ def of_unknown(graph: Graph, value: ValueTree, key: tuple[Any, ...], operands: S
     return rebuilt(value, leaves, flying)
 
 
-def new_promises(before: Iterable[tuple[Promise, bool]], after: Iterable[tuple[Promise, bool]]) -> Iterator[Promise]:
-    """Those of the module after that the module before does not make; beside each it is said whether what it is said of
-    is needed. What nothing needs before says nothing of what is needed after."""
-    made = {*before}
-    return (p for p, seen in after if (p, True) not in made and (seen or (p, False) not in made))
+def new_promises(before: Mapping[Promise, Need], after: Mapping[Promise, Need]) -> Iterator[Promise]:
+    """Those of the module after that the module before does not make; beside each stands to what it matters. What
+    nothing needs before says nothing of what is needed after."""
+    return (p for p, need in after.items() if p not in before or not before[p].covers(need))
 
 
 def promises_of_module(module: Module) -> Iterator[Promise]:

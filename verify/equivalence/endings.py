@@ -7,13 +7,16 @@ ends, and says so. How many turns a text says that a loop takes is a promise of 
 
 A loop is the same only with all that stands around it: in the turns of another loop, or in a branch, it may be given
 something else, or not be run at all.
+
+That a loop ends is seen, though nobody reads what it gives: what is stated of what decides on it matters to that loop.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from functools import reduce
+from typing import Final, NamedTuple, Self
 
 from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Terms
@@ -53,6 +56,27 @@ class LoopTurns(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Need:
+    """To what a statement matters."""
+
+    seen: bool
+    """Results or effects are made of all that it says."""
+    decides: frozenset[tuple[Node, frozenset[Branch]]] = frozenset()
+    """The loops on which it decides if it is not seen, each with the branches that it stands in."""
+
+    def joined(self, other: Self) -> Need:
+        """Of what is stated twice."""
+        return Need(self.seen or other.seen, self.decides | other.decides)
+
+    def covers(self, after: Self) -> bool:
+        """Whether the module before, to which it matters so much, is undefined wherever the module after is, if what is
+        stated is wrong."""
+        if self.seen or after.seen:
+            return self.seen
+        return all(any(o is w and b <= a for o, b in self.decides) for w, a in after.decides)
+
+
+@dataclass(frozen=True)
 class Ending:
     """A loop: `decides` is the condition with the states that it depends on, as a node that nobody computes; `results`
     are those that turns may change."""
@@ -71,8 +95,10 @@ class Ending:
     """How many turns the text says that it takes, which whoever runs it may take without asking the condition."""
     by: Statements = 0
     """The statement that says so; in functions also one for each use of them."""
-    seen: bool = True
-    """All of these are needed, so that it matters whether it is true."""
+    need: Need = Need(True)
+    """To what it matters."""
+    decided: Statements = 0
+    """Those that decide whether it is run, and on its turns."""
 
     @property
     def below(self) -> tuple[Node, ...]:
@@ -93,35 +119,42 @@ class Ending:
         return self.whole is other.whole and self.branches <= other.branches
 
 
-def in_branch(loop: Ending, branch: Branch) -> Ending:
+def in_branch(loop: Ending, branch: Branch, chosen_by: Statements) -> Ending:
     """The loop in a branch of a conditional."""
-    return replace(loop, branches=loop.branches | {branch})
+    return replace(loop, branches=loop.branches | {branch}, decided=loop.decided | chosen_by)
 
 
-def in_turns(loop: Ending, graph: Graph, turns: LoopTurns, to_decide: bool) -> Ending:
+def in_turns(loop: Ending, graph: Graph, turns: LoopTurns, to_decide: bool, decided: Statements) -> Ending:
     """The loop in the turns of another, or in what decides whether there is one more."""
-    return _inside(loop, turns.node(graph, loop.below, loop.numbers, to_decide))
+    return _inside(loop, turns.node(graph, loop.below, loop.numbers, to_decide), decided)
 
 
 def in_function(
-    loop: Ending, graph: Graph, given: Sequence[Node], operation: object, results: Sequence[Node], by: Statements
+    loop: Ending,
+    graph: Graph,
+    given: Sequence[Node],
+    operation: object,
+    results: Sequence[Node],
+    by: Statements,
+    decided: Statements,
 ) -> Ending:
     """The loop in a function with these results, which an operation applies to what it is given; `operation` is all
-    else that tells it from others, and `by` stands for what is said of it there."""
+    else that tells it from others, `by` stands for what is said of it there, and the operation is made of what is
+    `decided`."""
     key = (operation, loop.numbers)
-    inside = _inside(loop, graph.node("ending", "pred", (), given, key, (*results, *loop.below)))
-    return replace(inside, by=inside.by | by)
+    whole = graph.node("ending", "pred", (), given, key, (*results, *loop.below))
+    return replace(_inside(loop, whole, loop.decided | decided), by=loop.by | by)
 
 
-def with_unknown_words(loop: Ending, graph: Graph, given: Sequence[Node], words: object) -> Ending:
+def with_unknown_words(loop: Ending, graph: Graph, given: Sequence[Node], words: object, decided: Statements) -> Ending:
     """The loop where words stand beside it, or beside what runs it and is given this, of which nobody knows what they
     change."""
     whole = graph.node("ending", "pred", (), given, (words, loop.numbers), loop.below)
-    return replace(_inside(loop, whole), results=(), counted=False)
+    return replace(_inside(loop, whole, loop.decided | decided), results=(), counted=False)
 
 
-def _inside(loop: Ending, whole: Node) -> Ending:
-    return replace(loop, whole=whole, branches=frozenset(), alone=False)
+def _inside(loop: Ending, whole: Node, decided: Statements) -> Ending:
+    return replace(loop, whole=whole, branches=frozenset(), alone=False, decided=decided)
 
 
 def may_not_end(graph: Graph, before: Iterable[Ending], after: Iterable[Ending]) -> tuple[Ending, ...]:
@@ -162,7 +195,8 @@ def promised_by_text(graph: Graph, before: Iterable[Ending], after: Iterable[End
     told: set[str] = set()
     for e in after:
         same = [b for b in before if b.is_run_in(e)]
-        if e.stated is None or any(b.stated == e.stated and b.seen >= e.seen for b in same):
+        said = [b.need for b in same if b.stated == e.stated]
+        if e.stated is None or (said and reduce(Need.joined, said).covers(e.need)):
             continue
         turns = _turns_of(graph, e)
         if turns is not None and turns != e.stated:

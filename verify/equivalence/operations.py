@@ -35,7 +35,7 @@ from hloproof.equivalence.meaning import (
     signature,
 )
 from hloproof.equivalence.sorting import ordered
-from hloproof.equivalence.statements import Sources, Statements
+from hloproof.equivalence.statements import Sources, Statements, union
 from hloproof.equivalence.value_trees import ValueTree, leaves_of, nesting_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Computation, Instruction, Module
@@ -168,12 +168,17 @@ class OperationReader(ABC):
         met = tuple(p[1:] if isinstance(p, Branch) else p for p in met)
         # To what a custom call applies a function nobody knows.
         use = (opcode, key, self.side if opcode == "custom-call" else None)
-        for n, name in enumerate(applied):
-            below = (*bodies, *chosen)
-            self.sources.own |= self.stated_in[name]
-            if loops := self.endings_in[name]:
-                self.sources.own |= (by := self.statement())  # in two uses of a function these are two loops
-                self.endings += [in_function(e, self.graph, operands, (n, *use), below, by) for e in loops]
+        below = (*bodies, *chosen)
+        # In two uses of a function its loops are two.
+        here = [self.statement() if self.endings_in[name] else 0 for name in applied]
+        self.sources.own |= union(here) | union(self.stated_in[name] for name in applied)
+        # What it gives it is given again, and another function may be asked where.
+        decided = self.sources.all_given | self.sources.own
+        for n, (name, by) in enumerate(zip(applied, here, strict=True)):
+            key_here = (n, *use)
+            self.endings += [
+                in_function(e, self.graph, operands, key_here, below, by, decided) for e in self.endings_in[name]
+            ]
         self.inside = None
         constants = self.folds.folded(self.module, i, tuple(operands)) if computation is not None else None
         if constants is not None:

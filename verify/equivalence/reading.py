@@ -24,7 +24,16 @@ from hloproof.equivalence.configurations import (
     written_beside,
 )
 from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
-from hloproof.equivalence.endings import COUNTED, Branch, Ending, LoopTurns, in_branch, in_turns, with_unknown_words
+from hloproof.equivalence.endings import (
+    COUNTED,
+    Branch,
+    Ending,
+    LoopTurns,
+    Need,
+    in_branch,
+    in_turns,
+    with_unknown_words,
+)
 from hloproof.equivalence.graph import Node, Side
 from hloproof.equivalence.handed_on import otherwise, settled, turned
 from hloproof.equivalence.loop_states import NeededStates
@@ -62,8 +71,8 @@ class ReadModule:
     results: list[Node]
     """The leaves of the entry's result."""
     effects: Effects
-    promises: frozenset[tuple[Promise, bool]]
-    """What the module promises, and whether what it is said of is needed."""
+    promises: dict[Promise, Need]
+    """What the module promises, and to what it matters."""
     endings: tuple[Ending, ...]
     """Its loops, those of the functions that its operations apply included."""
 
@@ -100,10 +109,18 @@ class GraphReader(OperationReader):
         result = self.computation(module.entry, parameters, 0, ())
         if flies(result):
             raise NotModelled("a result that is in flight")
-        needed = self.needed | union(self.gives)
-        promises = frozenset((p, is_needed(by, needed)) for p, by in self.promises | self.promised_in_functions)
-        endings = tuple(replace(e, seen=is_needed(e.by, needed)) for e in self.endings)
+        promises: dict[Promise, Need] = {}
+        for promise, by in self.promises | self.promised_in_functions:
+            need = self.need(by)
+            promises[promise] = promises[promise].joined(need) if promise in promises else need
+        endings = tuple(replace(e, need=self.need(e.by)) for e in self.endings)
         return ReadModule(list(leaves_of(result)), self.effects, promises, endings)
+
+    def need(self, by: Statements) -> Need:
+        """To what it matters what is stated so, once the entry has been read."""
+        if is_needed(by, self.needed | union(self.gives)):
+            return Need(True)
+        return Need(False, frozenset((e.whole, e.branches) for e in self.endings if is_needed(by, e.decided)))
 
     def computation(
         self,
@@ -185,8 +202,6 @@ class GraphReader(OperationReader):
         if not key:
             return value
         self.graph.unknown.update(f"{b.name} of {i.opcode}" for b in found if b.kind == "unknown")
-        own_loops = [with_unknown_words(e, self.graph, operands, key) for e in self.endings[before.loops :]]
-        self.endings[before.loops :] = own_loops
         name = next(b.name for b in found if b.kind == "unknown")
         if len(self.effects.nodes) > before.effects:
             raise NotModelled(f"{name} of {i.opcode}, which has effects")
@@ -194,9 +209,12 @@ class GraphReader(OperationReader):
             raise NotModelled(f"{name} of {i.opcode}, which exchanges between devices in a branch or turn")
         made = self.sources.of_result(count_of(value))
         self.sources.parts = [self.sources.all_given | part for part in made]
+        decided = self.sources.all_given
+        loops = [with_unknown_words(e, self.graph, operands, key, decided) for e in self.endings[before.loops :]]
         if forms:
-            counts = {(COUNTED, "while", e.stated, e.whole, path) for e in own_loops if e.stated is not None}
+            counts = {(COUNTED, "while", e.stated, e.whole, path) for e in loops if e.stated is not None}
             self.promised_inside(counts, (key, tuple(operands), stated_by(self.module, i)))
+        self.endings[before.loops :] = loops
         return of_unknown(self.graph, value, key, operands)
 
     def promised_inside(self, counts: set[Promise], called: tuple[Any, ...]) -> None:
@@ -352,7 +370,7 @@ class GraphReader(OperationReader):
             branch, first = Branch(selector, k, len(taken)), len(self.endings)
             values.append(self.computation(b, [a], level, (*path, branch), [standing[k]], [made_of[k]]))
             made.append(self.gives)
-            self.endings[first:] = [in_branch(e, branch) for e in self.endings[first:]]
+            self.endings[first:] = [in_branch(e, branch, union(choice_of)) for e in self.endings[first:]]
             over.append(parts_of((self.inside or NOTHING).value, values[-1]))
         if any(nesting_of(v) != nesting_of(values[0]) for v in values):
             raise NotModelled(f"{i.opcode} {i.name}, of which one branch gives what is in flight")
@@ -438,12 +456,14 @@ class GraphReader(OperationReader):
         def turns(of: Sequence[int]) -> LoopTurns:
             return LoopTurns(level, tuple(of), tuple(start[k] for k in of), (holds, *(after[k] for k in of)))
 
+        by = self.statement()
         for at, e in enumerate(self.endings[endings:], endings):
-            self.endings[at] = in_turns(e, self.graph, turns(needed.below(e.below)), at >= met)
+            decided_in = behind_turns(begins, turned, tags, e.decided | decided_of | by)
+            self.endings[at] = in_turns(e, self.graph, turns(needed.below(e.below)), at >= met, decided_in)
         decides = turns(needed.deciding).node(self.graph)
         results = tuple(out[k] for k in varying)
-        by = self.statement()
-        self.endings.append(Ending(decides, results, decides, stated=stated_count(i), by=by))
+        decided_at = behind_turns(begins, turned, tags, decided_of)
+        self.endings.append(Ending(decides, results, decides, stated=stated_count(i), by=by, decided=decided_at))
         # What a state holds in the turns is said by the loop, not by its name: what it becomes, or that it stays.
         held = [(k in varying, node) for k, node in enumerate(out)]
         self.promises = promises | {((*p, decides, tuple(held)), of) for p, of in self.promises}
