@@ -480,3 +480,123 @@ def test_the_end_of_what_flies_is_no_way_into_what_it_runs(calls: str, context: 
     )
     only = Options(jobs=1, selection=Selection(only=("hazard-in-place",)))
     assert "refuted" in [str(r.verdict) for r in check_hlo(text, only).records()]
+
+
+_STATE: Final = "(f32[8], f32[8], s32[])"
+_TAKES: Final = "".join(
+    f" {n} = {s} parameter({k})\n" for k, (n, s) in enumerate((("p", "f32[8]"), ("q", "f32[8]"), ("k", "s32[]")))
+)
+_CHOICE: Final = " ROOT r = f32[8] conditional(k, p, q), branch_computations={hands, hands}\n"
+_PARTS: Final = f" s = {_STATE} parameter(0)\n" + "".join(
+    f" {n} = {s} get-tuple-element(s), index={k}\n"
+    for k, (n, s) in enumerate((("p", "f32[8]"), ("q", "f32[8]"), ("k", "s32[]")))
+)
+_LOOP: Final = (
+    f"more {{\n{_PARTS} z = s32[] constant(0)\n ROOT m = pred[] compare(k, z), direction=GT\n}}\n"
+    f"turn {{\n{_PARTS} one = s32[] constant(1)\n j = s32[] subtract(k, one)\n ROOT t = {_STATE} tuple(q, p, j)\n}}\n"
+)
+_OF_LOOP: Final = (
+    f" t = {_STATE} tuple(p, q, k)\n w = {_STATE} while(t), condition=more, body=turn\n"
+    " ROOT r = f32[8] get-tuple-element(w), index=PART\n"
+)
+_EITHER: Final = {
+    "a branch that hands on either": _CHOICE,
+    "a branch that hands on either, the other way round": _CHOICE.replace("p, q", "q, p"),
+    "a branch that hands on either, or what is made": _CHOICE.replace("p, q", "p, q, p").replace(
+        "hands}", "hands, makes}"
+    ),
+    "a call of that": " ROOT r = f32[8] call(q, p, k), to_apply=chooses\n",
+    "what flies and does that": (
+        " s = ((f32[8], f32[8], s32[]), f32[8]) async-start(q, p, k), calls=chooses\n ROOT r = f32[8] async-done(s)\n"
+    ),
+    "a part of a tuple": (
+        " t = (f32[8], f32[8]) tuple(p, q)\n"
+        " ROOT r = f32[8] conditional(k, t, t), branch_computations={first, second}\n"
+    ),
+    "a loop that turns them round": _OF_LOOP.replace("PART", "0"),
+    "a loop that turns them round, its other part": _OF_LOOP.replace("PART", "1"),
+}
+_THREE: Final = "three = f32[8] constant({1, 2, 3, 4, 5, 6, 7, 8})"
+_RUN: Final = {
+    "a call": "f32[8] call(GIVEN, k), to_apply=runs",
+    "a call in flight": "f32[8] async-done(s)",
+    "a call in flight that is given more later": "f32[8] async-done(m)",
+    "a branch of two that do the same": "f32[8] conditional(k, u, o), branch_computations={run, run}",
+    "a branch of two that do the same, the last": "f32[8] conditional(k, o, u), branch_computations={run, run}",
+    "a branch": "f32[8] conditional(k, u, u), branch_computations={run, run}",
+}
+
+
+def _either(does: str, run: str, given: str, copied: bool, read: str) -> str:
+    """A fusion declared over `x` that reads, turned round, what is one of `x` and `y`; or copies of these."""
+    pair = "".join(f" e{k} = f32[8] get-tuple-element(t), index={k}\n" for k in (0, 1))
+    functions = (
+        "hands {\n ROOT v = f32[8] parameter(0)\n}\nmakes {\n v = f32[8] parameter(0)\n ROOT n = f32[8] negate(v)\n}\n"
+        f"first {{\n t = {_PAIR} parameter(0)\n{pair} ROOT r = f32[8] bitcast(e0)\n}}\n"
+        f"second {{\n t = {_PAIR} parameter(0)\n{pair} ROOT r = f32[8] bitcast(e1)\n}}\n"
+        f"{_LOOP}chooses {{\n{_TAKES}{_CHOICE}}}\nruns {{\n{_TAKES}{_EITHER[does]}}}\n"
+        f"run {{\n{_PARTS} ROOT r = f32[8] call(p, q, k), to_apply=runs\n}}\n"
+        "fused {\n p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n b = f32[8] reverse(q), dimensions={0}\n"
+        " ROOT d = f32[8] add(p, b)\n}\n"
+    )
+    lines = [f"{n} = f32[8] parameter({k})" for k, n in enumerate("ab")]
+    lines += ["k = s32[] parameter(2)", "x = f32[8] negate(a)", "y = f32[8] negate(b)"]
+    lines += ["cx = f32[8] copy(x)", "cy = f32[8] copy(y)"] if copied else []
+    given = given.replace("x", "cx").replace("y", "cy") if copied else given
+    if "later" in run:
+        first, last = given.split(", ")
+        lines.append(f"s = ((f32[8]), f32[8]) async-start({first}), calls=runs")
+        lines.append(f"m = ((f32[8], f32[8], s32[]), f32[8]) async-update(s, {last}, k)")
+    elif "flight" in run:
+        lines.append(f"s = ((f32[8], f32[8], s32[]), f32[8]) async-start({given}, k), calls=runs")
+    elif "branch" in run:
+        lines += [f"u = {_STATE} tuple({given}, k)", "n = f32[8] negate(a)", f"o = {_STATE} tuple(n, n, k)"]
+    lines.append(f"v = {_RUN[run].replace('GIVEN', given)}")
+    lines.append(
+        f"ROOT z = f32[8] fusion({read}), kind=kLoop, calls=fused, output_to_operand_aliasing={{{{}}: (0, {{}})}}"
+    )
+    return f"{_HEAD}{functions}ENTRY e {{\n" + "".join(f" {line}\n" for line in lines) + "}\n"
+
+
+@pytest.mark.parametrize("given", ["x, y", "y, x"])
+@pytest.mark.parametrize("run", _RUN)
+@pytest.mark.parametrize("does", _EITHER)
+def test_what_is_one_of_two_arrays_lies_with_both(does: str, run: str, given: str) -> None:
+    """Wherever that is decided: what lies in one buffer there does so where it is handed over."""
+    assert _said(_either(does, run, given, False, "x, v"), "hazard-in-place") == {"refuted"}
+    assert _said(_either(does, run, given, True, "x, v"), "hazard-in-place") == {"proved"}
+
+
+@pytest.mark.parametrize("run", _RUN)
+@pytest.mark.parametrize(
+    ("given", "read", "said"),
+    [("x, three", "v", "refuted"), ("three, x", "v", "refuted"), ("three, x", "three", "proved")],
+)
+def test_what_is_an_array_or_a_constant_lies_with_the_array(run: str, given: str, read: str, said: str) -> None:
+    """The constant does not: nothing is written over it."""
+    text = _either("a branch that hands on either", run, given, False, f"x, {read}")
+    assert _said(text.replace("y = f32[8] negate(b)", _THREE), "hazard-in-place") == {said}
+
+
+@pytest.mark.parametrize(("read", "said"), [("p", "refuted"), ("q", "refuted"), ("o", "refuted"), ("l", "proved")])
+def test_what_is_one_of_three_arrays_lies_with_each(read: str, said: str) -> None:
+    lines = [f"{n} = f32[8] negate(a)" for n in "pqol"]
+    text = (
+        f"{_HEAD}hands {{\n ROOT v = f32[8] parameter(0)\n}}\nruns {{\n"
+        + "".join(f" {n} = f32[8] parameter({k})\n" for k, n in enumerate("pqol"))
+        + " k = s32[] parameter(4)\n"
+        + " ROOT r = f32[8] conditional(k, p, q, o), branch_computations={hands, hands, hands}\n}\n"
+        "fused {\n p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n b = f32[8] reverse(q), dimensions={0}\n"
+        " ROOT d = f32[8] add(p, b)\n}\nENTRY e {\n a = f32[8] parameter(0)\n k = s32[] parameter(1)\n"
+        + "".join(f" {line}\n" for line in lines)
+        + f" v = f32[8] call(p, q, o, l, k), to_apply=runs\n ROOT z = f32[8] fusion({read}, v), kind=kLoop, "
+        "calls=fused, output_to_operand_aliasing={{}: (0, {})}\n}\n"
+    )
+    assert _said(text, "hazard-in-place") == {said}
+
+
+@pytest.mark.parametrize("run", _RUN)
+def test_what_is_one_of_two_arrays_lies_with_no_third_one(run: str) -> None:
+    """Two calls of the same, of which one is given what the other is not."""
+    text = _either("a branch that hands on either", run, "y, y", False, "x, v")
+    assert _said(text, "hazard-in-place") == {"proved"}

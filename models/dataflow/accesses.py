@@ -45,6 +45,16 @@ class InPlaceWrite:
 
 
 @dataclass(frozen=True)
+class OneBuffer:
+    """What lies in one buffer in a computation."""
+
+    parts: tuple[tuple[int, ShapeIndex], ...]
+    """Those of parameters, each with the parameter's number; at least two."""
+    results: tuple[ShapeIndex, ...]
+    """Those of the result."""
+
+
+@dataclass(frozen=True)
 class Summary:
     """What callers of a computation need to know: accesses to parts of parameters, and which part of which parameter a
     part of the result passes on, unchanged or overwritten in place."""
@@ -56,3 +66,5 @@ class Summary:
     is among those who read it."""
     one: Mapping[ShapeIndex, ShapeIndex]
     """For a part of the result the first part that is the same array; only where that is another one."""
+    together: tuple[OneBuffer, ...]
+    """Where parts of parameters lie together once copies have been inserted."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Final
 
-from hloproof.models.dataflow.accesses import UNSEEN, Access, InPlaceWrite, Spot, Summary
+from hloproof.models.dataflow.accesses import UNSEEN, Access, InPlaceWrite, OneBuffer, Spot, Summary
 from hloproof.models.dataflow.alias_classes import Buffers
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.callees import Callees
@@ -126,13 +126,15 @@ class LocalBuffers:
         for operand, number, optional in self._updates.unseen(i, in_place):
             self._write(i, (i.name, (UNSEEN, number, *operand[1])), operand, optional)
         self._reads[i.name] = self._read_by(i)
+        if self.shares:
+            self._share_what_lies_together(i)
 
     def _write(self, i: Instruction, spot: Spot, operand: Spot, optional: bool) -> None:
         """A version that is made in the buffer of an operand."""
         self.version[spot] = spot
         self.writes.append(InPlaceWrite(i.name, spot, operand, optional))
         # Constants lie in memory of their own, which nothing overwrites: a copy stands between, written or not.
-        fixed = optional and self.computation.by_name[self.version.get(operand, operand)[0]].opcode == "constant"
+        fixed = optional and self._is_constant(operand)
         # Without a schedule an update in place shares nothing yet: copy insertion may still keep the two apart.
         if not fixed and (not optional or self.shares):
             self._share(operand, spot)
@@ -148,6 +150,28 @@ class LocalBuffers:
                 self._share(handed, spot)
                 # Who calls this computation has to know, too, whose buffer is overwritten and handed back.
                 self.writes.append(InPlaceWrite(i.name, spot, handed, optional=True))
+
+    def _share_what_lies_together(self, i: Instruction) -> None:
+        """What lies in one buffer in what an instruction runs does so where it is handed over and given back."""
+        link = link_of(i.opcode)
+        ways: list[tuple[str, list[Spot]]] = []
+        if i.opcode in IN_STEPS:
+            ways = [(body, [(o, ()) for o in operands]) for body, operands in self.callees.bodies(i)]
+        elif link is not None and link.role == "done":  # all is bound by then
+            for spot in self.leaves(i.name)[:1]:
+                ways = [(body, operands) for body, operands, _ in self.callees.handing_back(spot)]
+        for body, operands in ways:
+            summary = self.summaries.get(body)
+            for one in summary.together if summary is not None else ():
+                given = [(operands[number], at) for number, at in one.parts if number < len(operands)]
+                spots = [(name, (*before, *at)) for (name, before), at in given] + [(i.name, at) for at in one.results]
+                # Constants lie in memory of their own: a copy stands between.
+                found = [s for s in spots if s in self.version and not self._is_constant(s)]
+                for spot in found[1:]:
+                    self._share(found[0], spot)
+
+    def _is_constant(self, spot: Spot) -> bool:
+        return self.computation.by_name[self.version.get(spot, spot)[0]].opcode == "constant"
 
     def share_with_callees(self, others: Mapping[str, LocalBuffers]) -> None:
         """Where what a call, a conditional or an operation in flight makes lies in the buffer of an operand, so it does
@@ -333,7 +357,14 @@ class LocalBuffers:
         one = {at: first[v] for at, v in ends.items() if first.setdefault(v, at) != at}
         keys = dict.fromkeys((*written, *read))
         accesses = {key: Access(tuple(read.get(key, ())), tuple(written.get(key, ()))) for key in keys}
-        return Summary(accesses, passes, unchanged, one)
+        there: dict[Spot, tuple[list[tuple[int, ShapeIndex]], list[ShapeIndex]]] = {}
+        for name, at in held:
+            there.setdefault(self.buffer((name, at)), ([], []))[0].append((parameters[name], at))
+        for at, version in ends.items():
+            if (found := there.get(self.buffer(version))) is not None:
+                found[1].append(at)
+        together = tuple(OneBuffer(tuple(p), tuple(r)) for p, r in there.values() if len(p) > 1)
+        return Summary(accesses, passes, unchanged, one, together)
 
 
 def local_buffers(
