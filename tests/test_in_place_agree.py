@@ -9,6 +9,7 @@ from random import Random
 from typing import Final, Literal
 
 import pytest
+from in_place_modules import INTO, LINE, SORTED, TURNED, both_say, fused_module
 from memory_cases import judged, roomy_plan
 
 from hloproof.logic.obligation import Outcome
@@ -19,128 +20,55 @@ from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.parser import parse_module
 from hloproof.models.memory.assignment import parse_assignment
 from hloproof.pipeline.driver import check_hlo
-from hloproof.pipeline.options import Options, Selection
+from hloproof.pipeline.options import Options
 
-_APPLIED: Final = """%sum (vx0: f32[], wx0: f32[]) -> f32[] {
-  %vx0 = f32[] parameter(0)
-  %wx0 = f32[] parameter(1)
-  ROOT %sx0 = f32[] add(%vx0, %wx0)
-}
-
-%second (vx4: f32[], wx4: f32[]) -> f32[] {
-  %vx4 = f32[] parameter(0)
-  ROOT %wx4 = f32[] parameter(1)
-}
-
-%larger (vx5: f32[], wx5: f32[]) -> f32[] {
-  %vx5 = f32[] parameter(0)
-  %wx5 = f32[] parameter(1)
-  ROOT %ox5 = f32[] maximum(%vx5, %wx5)
-}
-
-%ge (vx1: f32[], wx1: f32[]) -> pred[] {
-  %vx1 = f32[] parameter(0)
-  %wx1 = f32[] parameter(1)
-  ROOT %ox1 = pred[] compare(%vx1, %wx1), direction=GE
-}
-
-%first (vx2: f32[], wx2: f32[], vx3: f32[], wx3: f32[]) -> pred[] {
-  %vx2 = f32[] parameter(0)
-  %wx2 = f32[] parameter(1)
-  %vx3 = f32[] parameter(2)
-  %wx3 = f32[] parameter(3)
-  ROOT %ox2 = pred[] compare(%vx2, %wx2), direction=GE
-}
-"""
 _BITS: Final = {"f32": 32, "u32": 32, "f16": 16, "s8": 8}
-_INTO: Final = (
-    "update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, "
-    "to_apply=%sum"
-)
+
+
 _PLACES: Final = "%i = s32[8,1]{1,0} iota(), iota_dimension=0"
 
 
-def _module(lines: list[str], results: list[tuple[str, str]], shapes: tuple[str, str], given: str) -> str:
-    """A fusion of p, q and a number k; its result, or the first of several (name and shape), may lie over x, which is
-    p. `given` are its operands. ALIAS stands where it is declared."""
-    shape = results[0][1] if len(results) == 1 else "(" + ", ".join(s for _, s in results) + ")"
-    parts = " ROOT %r = S negate(%y)"
-    if len(results) == 1:
-        lines = [line.replace(f"%{results[0][0]} =", f"ROOT %{results[0][0]} =") for line in lines]
-    else:
-        names = ", ".join(f"%{n}" for n, _ in results)
-        lines = [*lines, f"ROOT %all = {shape} tuple({names})"]
-        parts = "".join(
-            f" %y{n} = {s} get-tuple-element(%y), index={n}\n %o{n} = {s} negate(%y{n})\n"
-            for n, (_, s) in enumerate(results)
-        )
-        parts += f" ROOT %r = S tuple({', '.join(f'%o{n}' for n in range(len(results)))})"
-    inside = "".join(f"  {line}\n" for line in lines)
-    return (
-        f"HloModule m, is_scheduled=true\n\n{_APPLIED}\n%fused {{\n"
-        f"  %p = {shapes[0]} parameter(0)\n  %q = {shapes[1]} parameter(1)\n  %k = s32[] parameter(2)\n"
-        f"  %z = f32[] constant(0)\n  %n = s32[] constant(0)\n{inside}}}\n\n"
-        f"ENTRY %main {{\n %a = {shapes[0]} parameter(0)\n %b = {shapes[1]} parameter(1)\n"
-        " %j = s32[] parameter(2)\n"
-        f" %x = {shapes[0]} negate(%a)\n %w = {shapes[1]} negate(%b)\n"
-        f" %y = S fusion({given}), kind=kLoop, calls=%fusedALIAS\n{parts}\n}}\n"
-    ).replace(" S ", f" {shape} ")
-
-
-def _verdicts(module: str, several: bool, over: tuple[str, ...] = ()) -> tuple[str, str]:
-    """Of hazard-in-place, and of a plan that puts the result over x."""
-    declared = (
-        ", output_to_operand_aliasing={{0}: (0, {})}" if several else ", output_to_operand_aliasing={{}: (0, {})}"
-    )
-    only = Options(jobs=1, selection=Selection(only=("hazard-in-place",)))
-    hazards = [str(r.verdict) for r in check_hlo(module.replace("ALIAS", declared), only).records()]
-    plain = module.replace("ALIAS", "")
-    pairs = [("y{0}" if several else "y", "x"), *([over] if over else [])]
-    plan = [str(r.verdict) for r in judged(plain, roomy_plan(plain, tuple(pairs))) if r.claim.endswith("in-place")]
-    return _worst(hazards), _worst(plan)
-
-
-def _planned(module: str, place: str = "y", by: str = "x", at: tuple[int, int] = (0, 0)) -> list[str]:
-    """Of plan-in-place, where the plan puts a result over a value: of so many bytes, that many behind it."""
-    module = module.replace("ALIAS", "")
-    plan, (size, offset) = roomy_plan(module, ((place, by),)), at
-    if size:
-        lies = f"{place} @0> (size={size},offset="
-        assert f"{lies}0)" in plan
-        plan = plan.replace(f"{lies}0)", f"{lies}{offset})")
-    return [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"]
-
-
-def _worst(verdicts: list[str]) -> str:
-    return next((v for v in ("refuted", "unknown", "internal") if v in verdicts), "proved" if verdicts else "")
-
-
-_LINE: Final = "f32[8]{0}"
 _NEGATED: Final = [
     "%s = f32[4]{0} slice(%p), slice={[0:4]}",
     "%e = f32[4]{0} negate(%s)",
-    f"%d = {_LINE} dynamic-update-slice(%p, %e, %n)",
+    f"%d = {LINE} dynamic-update-slice(%p, %e, %n)",
 ]
-_BOTH: Final = f"%t = ({_LINE}, {_LINE}) sort(%p, %q), dimensions={{0}}, to_apply=%first"
-_PARTS: Final = [f"%{n} = {_LINE} get-tuple-element(%t), index={k}" for k, n in enumerate("gh")]
-_TURNED: Final = f"%t = {_LINE} reverse(%p), dimensions={{0}}"
-_SORTED: Final = f"%d = {_LINE} sort(%e), dimensions={{0}}, to_apply=%ge"
-_HALVES: Final = ["%s = f32[4]{0} slice(%p), slice={[0:4]}", f"%e = {_LINE} concatenate(%s, %s), dimensions={{0}}"]
-_INTO_BOTH: Final = f"%d = {_LINE} scatter(%p, %i, %e), {_INTO}".replace("%sum", "%second")
+
+
+_BOTH: Final = f"%t = ({LINE}, {LINE}) sort(%p, %q), dimensions={{0}}, to_apply=%first"
+
+
+_PARTS: Final = [f"%{n} = {LINE} get-tuple-element(%t), index={k}" for k, n in enumerate("gh")]
+
+
+_HALVES: Final = ["%s = f32[4]{0} slice(%p), slice={[0:4]}", f"%e = {LINE} concatenate(%s, %s), dimensions={{0}}"]
+
+
+_INTO_BOTH: Final = f"%d = {LINE} scatter(%p, %i, %e), {INTO}".replace("%sum", "%second")
 
 
 _FOURTH: Final = ["%s = f32[1]{0} slice(%p), slice={[3:4]}", "%i = f32[] reshape(%s)"]
+
+
 _OF_NOTHING: Final = (
     "%t = f32[0]{0} slice(%p), slice={[0:0]}\n  %e = f32[8,0]{1,0} broadcast(%t), dimensions={1}\n"
-    f"  %d = {_LINE} reduce(%e, %i), dimensions={{1}}, to_apply=%sum"
+    f"  %d = {LINE} reduce(%e, %i), dimensions={{1}}, to_apply=%sum"
 )
-_AROUND: Final = f"%d = {_LINE} reduce-window(%s, %i), window={{size=1 pad=PAD}}, to_apply=%sum"
+
+
+_AROUND: Final = f"%d = {LINE} reduce-window(%s, %i), window={{size=1 pad=PAD}}, to_apply=%sum"
+
+
 _ALONG: Final = "%y2 = f32[1,8]{1,0} reduce-window(%t, %i), window={size=1x1 pad=0_0x8_-1}, to_apply=%sum"
+
+
 _GAPS: Final = (
     "%s = f32[1]{0} slice(%p), slice={[0:1]}; %i = f32[] reshape(%s); %e = f32[4]{0} slice(%p), slice={[0:4]}; "
-    f"%d = {_LINE} reduce-window(%e, %i), window={{size=4 rhs_dilate=2 pad=PAD}}, to_apply=%sum"
+    f"%d = {LINE} reduce-window(%e, %i), window={{size=4 rhs_dilate=2 pad=PAD}}, to_apply=%sum"
 )
-_REDUCED: Final = ["%h = f32[8,1]{1,0} reshape(%e)", f"%d = {_LINE} reduce(%h, %z), dimensions={{1}}, to_apply=%larger"]
+
+
+_REDUCED: Final = ["%h = f32[8,1]{1,0} reshape(%e)", f"%d = {LINE} reduce(%h, %z), dimensions={{1}}, to_apply=%larger"]
 
 
 def _moved(begin: int) -> list[str]:
@@ -148,8 +76,8 @@ def _moved(begin: int) -> list[str]:
     return [
         f"%s = f32[2]{{0}} slice(%p), slice={{[{begin}:{begin + 2}]}}",
         "%two = s32[] constant(2)",
-        f"%d = {_LINE} dynamic-update-slice(%p, %s, %two)",
-        f"%c = {_LINE} copy(%d)",
+        f"%d = {LINE} dynamic-update-slice(%p, %s, %two)",
+        f"%c = {LINE} copy(%d)",
     ]
 
 
@@ -157,11 +85,11 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
     "an update": (_NEGATED, "d", ("proved", "proved")),
     # The second is made whole in a loop of its own, which reads what the first one has written.
     "an update, twice": (_NEGATED, "dd", ("unknown", "unknown")),
-    "negated, twice": ([f"%d = {_LINE} negate(%p)"], "dd", ("proved", "proved")),
-    "a scatter": ([_PLACES, f"%d = {_LINE} scatter(%p, %i, %q), {_INTO}"], "d", ("proved", "proved")),
-    "a scatter, twice": ([_PLACES, f"%d = {_LINE} scatter(%p, %i, %q), {_INTO}"], "dd", ("unknown", "unknown")),
+    "negated, twice": ([f"%d = {LINE} negate(%p)"], "dd", ("proved", "proved")),
+    "a scatter": ([_PLACES, f"%d = {LINE} scatter(%p, %i, %q), {INTO}"], "d", ("proved", "proved")),
+    "a scatter, twice": ([_PLACES, f"%d = {LINE} scatter(%p, %i, %q), {INTO}"], "dd", ("unknown", "unknown")),
     # Every update is combined into the element that it was read of.
-    "a scatter of itself": ([_PLACES, f"%d = {_LINE} scatter(%p, %i, %p), {_INTO}"], "d", ("proved", "unknown")),
+    "a scatter of itself": ([_PLACES, f"%d = {LINE} scatter(%p, %i, %p), {INTO}"], "d", ("proved", "unknown")),
     "a sort beside itself": ([_BOTH, *_PARTS], "gg", ("unknown", "proved")),
     "a sort beside its other result": ([_BOTH, *_PARTS], "gh", ("unknown", "proved")),
     # There may be nothing to reduce where the size is not known before.
@@ -171,19 +99,19 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
             "%t = f32[8,2]{1,0} broadcast(%i), dimensions={}",
             "%l = s32[] constant(0)",
             "%u = f32[8,<=2]{1,0} set-dimension-size(%t, %l), dimensions={1}",
-            f"%d = {_LINE} reduce(%u, %i), dimensions={{1}}, to_apply=%sum",
+            f"%d = {LINE} reduce(%u, %i), dimensions={{1}}, to_apply=%sum",
         ],
         "d",
         ("unknown", "unknown"),
     ),
     # What is sorted beside it is made of it before either is sorted.
     "a sort by what is there": (
-        [f"%e = {_LINE} reverse(%p), dimensions={{0}}", _BOTH.replace("sort(%p, %q)", "sort(%p, %e)"), *_PARTS],
+        [f"%e = {LINE} reverse(%p), dimensions={{0}}", _BOTH.replace("sort(%p, %q)", "sort(%p, %e)"), *_PARTS],
         "gh",
         ("unknown", "proved"),
     ),
     "a sort by another": (
-        [f"%e = {_LINE} reverse(%p), dimensions={{0}}", _BOTH.replace("sort(%p, %q)", "sort(%e, %p)"), *_PARTS],
+        [f"%e = {LINE} reverse(%p), dimensions={{0}}", _BOTH.replace("sort(%p, %q)", "sort(%e, %p)"), *_PARTS],
         "gh",
         ("unknown", "refuted"),
     ),
@@ -194,11 +122,11 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         ("unknown", "proved"),
     ),
     # It may be made where it is sorted, element by element; in another place it is not what was there.
-    "a sort of what is negated": ([f"%e = {_LINE} negate(%p)", _SORTED], "d", ("unknown", "unknown")),
-    "a sort of what is turned": ([f"%e = {_LINE} reverse(%p), dimensions={{0}}", _SORTED], "d", ("unknown", "refuted")),
-    "a sort of two halves that are one": ([*_HALVES, _SORTED], "d", ("unknown", "unknown")),
+    "a sort of what is negated": ([f"%e = {LINE} negate(%p)", SORTED], "d", ("unknown", "unknown")),
+    "a sort of what is turned": ([f"%e = {LINE} reverse(%p), dimensions={{0}}", SORTED], "d", ("unknown", "refuted")),
+    "a sort of two halves that are one": ([*_HALVES, SORTED], "d", ("unknown", "unknown")),
     "a sort of two halves that are one, negated": (
-        [*_HALVES[:1], "%f = f32[4]{0} negate(%s)", _HALVES[1].replace("%s", "%f"), _SORTED],
+        [*_HALVES[:1], "%f = f32[4]{0} negate(%s)", _HALVES[1].replace("%s", "%f"), SORTED],
         "d",
         ("unknown", "refuted"),
     ),
@@ -214,7 +142,7 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         ("unknown", "refuted"),
     ),
     "a sort by what lies nobody knows how": (
-        ["%s = f32[8]{0:SC(0:4)} negate(%p)", f"%e = {_LINE} bitcast(%s)", _BOTH.replace("%p, %q", "%q, %e"), *_PARTS],
+        ["%s = f32[8]{0:SC(0:4)} negate(%p)", f"%e = {LINE} bitcast(%s)", _BOTH.replace("%p, %q", "%q, %e"), *_PARTS],
         "gh",
         ("unknown", "unknown"),
     ),
@@ -223,18 +151,18 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         [
             "%s = f32[1]{0} slice(%p), slice={[0:1]}",
             "%i = f32[] reshape(%s)",
-            f"%c = {_LINE} negate(%q)",
+            f"%c = {LINE} negate(%q)",
             "%f = f32[] reduce(%q, %i), dimensions={0}, to_apply=%sum",
-            f"%e = {_LINE} broadcast(%f), dimensions={{}}",
+            f"%e = {LINE} broadcast(%f), dimensions={{}}",
         ],
         "ce",
         ("refuted", "refuted"),
     ),
     "a sort beside another one, of what is negated": (
         [
-            f"%d = {_LINE} sort(%p), dimensions={{0}}, to_apply=%ge",
-            f"%m = {_LINE} negate(%p)",
-            f"%e = {_LINE} sort(%m), dimensions={{0}}, to_apply=%ge",
+            f"%d = {LINE} sort(%p), dimensions={{0}}, to_apply=%ge",
+            f"%m = {LINE} negate(%p)",
+            f"%e = {LINE} sort(%m), dimensions={{0}}, to_apply=%ge",
         ],
         "de",
         ("unknown", "refuted"),
@@ -242,7 +170,7 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
     "the first half for both, from a number on": (
         [
             "%s = f32[4]{0} dynamic-slice(%p, %n), dynamic_slice_sizes={4}",
-            f"%d = {_LINE} concatenate(%s, %s), dimensions={{0}}",
+            f"%d = {LINE} concatenate(%s, %s), dimensions={{0}}",
         ],
         "d",
         ("unknown", "unknown"),
@@ -252,7 +180,7 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
             "%e = f32[2,4]{1,0} bitcast(%p)",
             "%s = f32[1,4]{1,0} slice(%e), slice={[0:1],[0:4]}",
             "%f = f32[2,4]{1,0} concatenate(%s, %s), dimensions={0}",
-            f"%d = {_LINE} bitcast(%f)",
+            f"%d = {LINE} bitcast(%f)",
         ],
         "d",
         ("unknown", "unknown"),
@@ -263,67 +191,67 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
             "%f = f32[4,2]{1,0} transpose(%e), dimensions={1,0}",
             "%s = f32[1,1]{1,0} slice(%f), slice={[0:1],[0:1]}",
             "%u = f32[] reshape(%s)",
-            f"%d = {_LINE} broadcast(%u), dimensions={{}}",
+            f"%d = {LINE} broadcast(%u), dimensions={{}}",
         ],
         "d",
         ("unknown", "unknown"),
     ),
     "a copy beside a sort of what is negated": (
-        [f"%e = {_LINE} negate(%p)", f"%c = {_LINE} copy(%p)", _SORTED],
+        [f"%e = {LINE} negate(%p)", f"%c = {LINE} copy(%p)", SORTED],
         "cd",
         ("unknown", "unknown"),
     ),
     "what is negated beside a sort of it": (
-        [f"%e = {_LINE} negate(%p)", f"%c = {_LINE} abs(%e)", f"%f = {_LINE} sine(%c)", _SORTED],
+        [f"%e = {LINE} negate(%p)", f"%c = {LINE} abs(%e)", f"%f = {LINE} sine(%c)", SORTED],
         "fd",
         ("unknown", "refuted"),
     ),
     "a sort of another sort": (
-        [_SORTED.replace("%d", "%f").replace("%e", "%p"), f"%e = {_LINE} negate(%f)", _SORTED],
+        [SORTED.replace("%d", "%f").replace("%e", "%p"), f"%e = {LINE} negate(%f)", SORTED],
         "d",
         ("unknown", "refuted"),
     ),
     "a sort over what is sorted beside it": (
-        [f"%e = {_LINE} negate(%p)", _BOTH.replace("%p, %q", "%q, %e"), *_PARTS],
+        [f"%e = {LINE} negate(%p)", _BOTH.replace("%p, %q", "%q, %e"), *_PARTS],
         "gh",
         ("unknown", "refuted"),
     ),
     "a sort of what is negated, beside another": (
-        [f"%e = {_LINE} negate(%p)", _BOTH.replace("%p, %q", "%e, %q"), *_PARTS],
+        [f"%e = {LINE} negate(%p)", _BOTH.replace("%p, %q", "%e, %q"), *_PARTS],
         "gh",
         ("unknown", "unknown"),
     ),
     "the second result of a sort of what is negated": (
-        [f"%e = {_LINE} negate(%p)", _BOTH.replace("%p, %q", "%q, %e"), *_PARTS],
+        [f"%e = {LINE} negate(%p)", _BOTH.replace("%p, %q", "%q, %e"), *_PARTS],
         "hg",
         ("unknown", "unknown"),
     ),
     "a sort, and apart what is negated": (
-        [f"%f = {_LINE} negate(%p)", f"%e = {_LINE} negate(%q)", _SORTED.replace("%e", "%f"), f"%g = {_LINE} sine(%p)"],
+        [f"%f = {LINE} negate(%p)", f"%e = {LINE} negate(%q)", SORTED.replace("%e", "%f"), f"%g = {LINE} sine(%p)"],
         "gd",
         ("unknown", "refuted"),
     ),
     # What lies outside of the window is written over itself.
     "an update, copied": (_moved(6), "c", ("unknown", "unknown")),
     "an update by what it overwrites, copied": (_moved(3), "c", ("refuted", "refuted")),
-    "an update, negated": ([*_moved(6), f"%m = {_LINE} negate(%c)"], "m", ("refuted", "refuted")),
+    "an update, negated": ([*_moved(6), f"%m = {LINE} negate(%c)"], "m", ("refuted", "refuted")),
     "the first half for both": (
-        [*_HALVES, f"%d = {_LINE} dynamic-update-slice(%p, %e, %n)"],
+        [*_HALVES, f"%d = {LINE} dynamic-update-slice(%p, %e, %n)"],
         "d",
         ("unknown", "unknown"),
     ),
     "the first half, negated, for both": (
-        [*_HALVES, f"%m = {_LINE} negate(%e)", f"%d = {_LINE} dynamic-update-slice(%p, %m, %n)"],
+        [*_HALVES, f"%m = {LINE} negate(%e)", f"%d = {LINE} dynamic-update-slice(%p, %m, %n)"],
         "d",
         ("refuted", "refuted"),
     ),
     "the first half scattered over both": ([*_HALVES, _PLACES, _INTO_BOTH], "d", ("unknown", "unknown")),
     "the larger of two scattered over the first": (
-        [f"%e = {_LINE} reverse(%p), dimensions={{0}}", _PLACES, _INTO_BOTH.replace("%second", "%larger")],
+        [f"%e = {LINE} reverse(%p), dimensions={{0}}", _PLACES, _INTO_BOTH.replace("%second", "%larger")],
         "d",
         ("unknown", "unknown"),
     ),
-    "the real part of the first half for both": ([*_HALVES, f"%d = {_LINE} real(%e)"], "d", ("unknown", "unknown")),
+    "the real part of the first half for both": ([*_HALVES, f"%d = {LINE} real(%e)"], "d", ("unknown", "unknown")),
     "the fourth, where nothing is added to it": ([*_FOURTH, _OF_NOTHING], "d", ("unknown", "unknown")),
     "the fourth, where something is": (
         [*_FOURTH, _OF_NOTHING.replace("8,0]", "8,1]").replace("[0]", "[1]").replace("[0:0]", "[3:4]")],
@@ -367,9 +295,9 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         "d",
         ("unknown", "unknown"),
     ),
-    "the fourth for all": ([*_FOURTH, f"%d = {_LINE} broadcast(%i), dimensions={{}}"], "d", ("unknown", "unknown")),
+    "the fourth for all": ([*_FOURTH, f"%d = {LINE} broadcast(%i), dimensions={{}}"], "d", ("unknown", "unknown")),
     "the fourth, in windows of nothing along the second of two": (
-        [*_FOURTH, "%t = f32[1,1]{1,0} reshape(%s)", _ALONG, f"%d = {_LINE} reshape(%y2)"],
+        [*_FOURTH, "%t = f32[1,1]{1,0} reshape(%s)", _ALONG, f"%d = {LINE} reshape(%y2)"],
         "d",
         ("unknown", "unknown"),
     ),
@@ -403,20 +331,20 @@ _BY_HAND: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
         ("unknown", "unknown"),
     ),
     "what nobody knows beside what is turned round": (
-        [f'%d = {_LINE} custom-call(%p), custom_call_target="w"', f"%c = {_LINE} copy(%d)", _TURNED],
+        [f'%d = {LINE} custom-call(%p), custom_call_target="w"', f"%c = {LINE} copy(%d)", TURNED],
         "ct",
         ("unknown", "unknown"),
     ),
     "a bitcast of what is split over memories": (
-        ["%s = f32[8]{0:SC(0:4)} negate(%p)", f"%b8 = {_LINE} bitcast(%s)", f"%c = {_LINE} negate(%b8)"],
+        ["%s = f32[8]{0:SC(0:4)} negate(%p)", f"%b8 = {LINE} bitcast(%s)", f"%c = {LINE} negate(%b8)"],
         "c",
         ("unknown", "unknown"),
     ),
-    "a copy beside what is turned round": ([f"%c = {_LINE} copy(%p)", _TURNED], "ct", ("unknown", "unknown")),
-    "a number beside what is turned round": ([f"%c = {_LINE} negate(%p)", _TURNED], "ct", ("refuted", "refuted")),
-    "what is turned round beside a copy": ([f"%c = {_LINE} copy(%p)", _TURNED], "tc", ("refuted", "refuted")),
+    "a copy beside what is turned round": ([f"%c = {LINE} copy(%p)", TURNED], "ct", ("unknown", "unknown")),
+    "a number beside what is turned round": ([f"%c = {LINE} negate(%p)", TURNED], "ct", ("refuted", "refuted")),
+    "what is turned round beside a copy": ([f"%c = {LINE} copy(%p)", TURNED], "tc", ("refuted", "refuted")),
     "an update of all beside what is made whole": (
-        [f"%d = {_LINE} dynamic-update-slice(%p, %q, %n)", f"%e = {_LINE} exponential(%p)"],
+        [f"%d = {LINE} dynamic-update-slice(%p, %q, %n)", f"%e = {LINE} exponential(%p)"],
         "de",
         ("unknown", "unknown"),
     ),
@@ -432,12 +360,14 @@ def _chosen(one: int, other: int) -> list[str]:
         "%at = s32[] select(%lt, %c1, %c2)",
         "%s = f32[2]{0} slice(%p), slice={[4:6]}",
         "%e = f32[2]{0} negate(%s)",
-        f"%d = {_LINE} dynamic-update-slice(%p, %e, %at)",
+        f"%d = {LINE} dynamic-update-slice(%p, %e, %at)",
     ]
 
 
 _PRODUCT: Final = "multiply(%k, %o)"
 """0, as %o is."""
+
+
 _NOTHING: Final = "remainder(%k, %k)"
 """0, if nobody follows why."""
 
@@ -449,14 +379,14 @@ def _put(at: str, of: str = "%p") -> list[str]:
         f"%at = s32[] {at}",
         f"%s = f32[3]{{0}} slice({of}), slice={{[0:3]}}",
         "%e = f32[3]{0} negate(%s)",
-        f"%d = {_LINE} dynamic-update-slice(%p, %e, %at)",
+        f"%d = {LINE} dynamic-update-slice(%p, %e, %at)",
     ]
 
 
 def _scattered_over(function: str) -> list[str]:
     """All elements are scattered into an array of the fusion's own, which is negated and turned round."""
-    scatter = f"%d = {_LINE} scatter(%p, %i, %q), {_INTO}".replace("%sum", function)
-    return [_PLACES, scatter, f"%e = {_LINE} reverse(%d), dimensions={{0}}", f"%t = {_LINE} negate(%e)"]
+    scatter = f"%d = {LINE} scatter(%p, %i, %q), {INTO}".replace("%sum", function)
+    return [_PLACES, scatter, f"%e = {LINE} reverse(%d), dimensions={{0}}", f"%t = {LINE} negate(%e)"]
 
 
 def _gathered(at: str) -> list[str]:
@@ -467,10 +397,10 @@ def _gathered(at: str) -> list[str]:
         "%c8 = s32[] constant(8)",
         "%b8 = s32[8,1]{1,0} broadcast(%c8), dimensions={}",
         "%i8 = s32[8,1]{1,0} remainder(%i, %b8)",
-        f"%t = {_LINE} gather(%p, %i8), {taken}",
-        f"%g = {_LINE} negate(%t)",
+        f"%t = {LINE} gather(%p, %i8), {taken}",
+        f"%g = {LINE} negate(%t)",
     ]
-    return [*lines, f"%at = s32[] {at}", f"%d = {_LINE} dynamic-update-slice(%p, %g, %at)"] if at else lines
+    return [*lines, f"%at = s32[] {at}", f"%d = {LINE} dynamic-update-slice(%p, %g, %at)"] if at else lines
 
 
 _COMPUTED: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
@@ -489,357 +419,45 @@ _COMPUTED: Final[Mapping[str, tuple[list[str], str, tuple[str, str]]]] = {
 @pytest.mark.parametrize("what", _COMPUTED)
 def test_what_depends_on_numbers_at_run_time_in_a_fusion_and_in_a_plan(what: str) -> None:
     lines, names, expected = _COMPUTED[what]
-    module = _module(lines, [(n, _LINE) for n in names], (_LINE, _LINE), "%x, %w, %j")
-    assert _verdicts(module, False) == expected
+    module = fused_module(lines, [(n, LINE) for n in names], (LINE, LINE), "%x, %w, %j")
+    assert both_say(module, False) == expected
 
 
 def test_what_the_program_computes_is_not_any_number() -> None:
-    moved = _module(_put("copy(%k)"), [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j")
-    assert _verdicts(moved, False) == ("refuted", "refuted")
+    moved = fused_module(_put("copy(%k)"), [("d", LINE)], (LINE, LINE), "%x, %w, %j")
+    assert both_say(moved, False) == ("refuted", "refuted")
     given = " %j = s32[] parameter(2)\n"
     assert given in moved
     nothing = moved.replace(given, " %j0 = s32[] parameter(2)\n %j = s32[] remainder(%j0, %j0)\n")
-    assert _verdicts(nothing, False) == ("unknown", "unknown")
-
-
-_ONE_TURN: Final = """HloModule m, is_scheduled=true
-
-%fused {
-  %p = f32[8]{0} parameter(0)
-  %k = s32[] parameter(1)
-  %s = f32[3]{0} slice(%p), slice={[0:3]}
-  %e = f32[3]{0} negate(%s)
-  ROOT %d = f32[8]{0} dynamic-update-slice(%p, %e, %k)
-}
-
-%body {
-  %state = (s32[], f32[8]{0}) parameter(0)
-  %i = s32[] get-tuple-element(%state), index=0
-  %v = f32[8]{0} get-tuple-element(%state), index=1
-  %x = f32[8]{0} negate(%v)
-  %y = f32[8]{0} fusion(%x, %i), kind=kLoop, calls=%fused
-  %one = s32[] constant(1)
-  %next = s32[] add(%i, %one)
-  %z = f32[8]{0} negate(%y)
-  ROOT %t = (s32[], f32[8]{0}) tuple(%next, %z)
-}
-
-%more {
-  %tested = (s32[], f32[8]{0}) parameter(0)
-  %j = s32[] get-tuple-element(%tested), index=0
-  %last = s32[] constant(1)
-  ROOT %is = pred[] compare(%j, %last), direction=LT
-}
-
-ENTRY %main {
-  %a = f32[8]{0} parameter(0)
-  %b = f32[8]{0} negate(%a)
-  %zero = s32[] constant(0)
-  %first = (s32[], f32[8]{0}) tuple(%zero, %b)
-  ROOT %w = (s32[], f32[8]{0}) while(%first), condition=%more, body=%body
-}
-"""
-
-
-def test_what_a_loop_counts_is_not_any_number() -> None:
-    """It is 0 in the only turn."""
-    found = [str(r.verdict) for r in judged(_ONE_TURN, roomy_plan(_ONE_TURN, (("y", "x"),))) if "in-place" in r.claim]
-    assert _worst(found) == "unknown"
-    only = Options(jobs=1, selection=Selection(only=("hazard-in-place",)))
-    assert {str(r.verdict) for r in check_hlo(_ONE_TURN, only).records()} == {"proved"}
-
-
-@pytest.mark.parametrize(("offset", "found"), [(8, "unknown"), (12, "refuted"), (16, "unknown")])
-def test_what_is_handed_on_lies_where_it_lay_by_the_offsets_of_both(offset: int, found: str) -> None:
-    """Elements 4 and 5 twice: as elements 2 and 3 of four that begin 2 elements behind, or as 0 and 1 of 4 behind."""
-    four = "f32[4]{0}"
-    lines = ["%s = f32[2]{0} slice(%p), slice={[4:6]}", f"%d = {four} concatenate(%s, %s), dimensions={{0}}"]
-    module = _module(lines, [("d", four)], (_LINE, _LINE), "%x, %w, %j")
-    assert _planned(module, at=(16, offset)) == [found]
-
-
-@pytest.mark.parametrize(
-    ("given", "offset", "found"), [("p", 0, "proved"), ("p", 4, "refuted"), ("e", 0, "unknown"), ("e", 4, "refuted")]
-)
-def test_what_is_sorted_is_made_there_only_where_it_lies(given: str, offset: int, found: str) -> None:
-    lines = [f"%e = {_LINE} negate(%p)", _SORTED.replace("%e", f"%{given}")]
-    module = _module(lines, [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j").replace("ALIAS", "")
-    plan = roomy_plan(module, (("y", "x"),))
-    assert "y @0> (size=32,offset=0)" in plan
-    plan = plan.replace("(size=32,offset=0)", "(size=36,offset=0)").replace(
-        "y @0> (size=36,offset=0)", f"y @0> (size=32,offset={offset})"
-    )
-    assert [str(r.verdict) for r in judged(module, plan) if r.claim == "plan-in-place"] == [found]
-
-
-@pytest.mark.parametrize(("offset", "found"), [(0, "unknown"), (12, "refuted"), (16, "proved")])
-def test_what_is_sorted_is_apart_from_where_it_goes(offset: int, found: str) -> None:
-    """The first half is read, whenever that is, and not written where the result lies over the second."""
-    lines = ["%s = f32[4]{0} slice(%p), slice={[0:4]}", "%d = f32[4]{0} sort(%s), dimensions={0}, to_apply=%ge"]
-    module = _module(lines, [("d", "f32[4]{0}")], (_LINE, _LINE), "%x, %w, %j")
-    assert _planned(module, at=(16, offset)) == [found]
-
-
-@pytest.mark.parametrize(("start", "found"), [(4, "unknown"), (3, "refuted")])
-def test_what_is_sorted_is_apart_from_what_is_updated(start: int, found: str) -> None:
-    """The first half is sorted elsewhere, and another half put into the array behind it."""
-    lines = [
-        "%f = f32[4]{0} slice(%q), slice={[0:4]}",
-        f"%at = s32[] constant({start})",
-        f"%d = {_LINE} dynamic-update-slice(%p, %f, %at)",
-        "%s = f32[4]{0} slice(%p), slice={[0:4]}",
-        "%e = f32[4]{0} sort(%s), dimensions={0}, to_apply=%ge",
-    ]
-    module = _module(lines, [("d", _LINE), ("e", "f32[4]{0}")], (_LINE, _LINE), "%x, %w, %j")
-    assert _planned(module, "y{0}") == [found]
-
-
-@pytest.mark.parametrize(("offset", "found"), [(0, "refuted"), (16, "refuted"), (32, "proved")])
-def test_all_that_is_sorted_is_apart_from_where_it_goes(offset: int, found: str) -> None:
-    """The sums of the first half and the second of three."""
-    four = "f32[4]{0}"
-    lines = [
-        *(f"%s{n} = {four} slice(%p), slice={{[{4 * n}:{4 * n + 4}]}}" for n in range(2)),
-        f"%e = {four} add(%s0, %s1)",
-        f"%f = {four} reverse(%e), dimensions={{0}}",
-        f"%d = {four} sort(%f), dimensions={{0}}, to_apply=%ge",
-    ]
-    shapes = ("f32[12]{0}", "f32[12]{0}")
-    module = _module(lines, [("d", four)], shapes, "%x, %w, %j")
-    assert _planned(module, at=(16, offset)) == [found]
+    assert both_say(nothing, False) == ("unknown", "unknown")
 
 
 @pytest.mark.parametrize(
     ("made", "sorts", "gives", "found"),
     [
-        ("negate(%p)", _LINE, "f32[2,4]{1,0}", "unknown"),
-        ("reverse(%p), dimensions={0}", _LINE, "f32[2,4]{1,0}", "refuted"),
-        ("negate(%p)", "f32[2,4]{0,1}", _LINE, "unknown"),
-        ("negate(%p)", "f32[2,4]{1,0}", _LINE, "refuted"),
+        ("negate(%p)", LINE, "f32[2,4]{1,0}", "unknown"),
+        ("reverse(%p), dimensions={0}", LINE, "f32[2,4]{1,0}", "refuted"),
+        ("negate(%p)", "f32[2,4]{0,1}", LINE, "unknown"),
+        ("negate(%p)", "f32[2,4]{1,0}", LINE, "refuted"),
     ],
 )
 def test_what_is_sorted_and_given_in_another_shape(made: str, sorts: str, gives: str, found: str) -> None:
-    given = "f32[2,4]{0,1}" if gives == _LINE else _LINE
+    given = "f32[2,4]{0,1}" if gives == LINE else LINE
     lines = [
         f"%e = {sorts} {made}",
         f"%f = {sorts} sort(%e), dimensions={{0}}, to_apply=%ge",
         f"%d = {gives} bitcast(%f)",
     ]
-    module = _module(lines, [("d", gives)], (given, given), "%x, %w, %j")
-    assert _verdicts(module, False) == ("unknown", found)
-
-
-@pytest.mark.parametrize(("by", "found"), [("larger", "unknown"), ("sum", "refuted")])
-def test_what_a_reduction_begins_with_beside_larger_results(by: str, found: str) -> None:
-    """It lies where the result does, which may be it."""
-    lines = [
-        "%s = f32[1]{0} slice(%p), slice={[0:1]}",
-        "%i = f32[] reshape(%s)",
-        f"%e = f32[] reduce(%q, %i), dimensions={{0}}, to_apply=%{by}",
-        f"%c = {_LINE} negate(%q)",
-        _SORTED.replace("%e", "%p"),
-    ]
-    module = _module(lines, [("e", "f32[]"), ("c", _LINE), ("d", _LINE)], (_LINE, _LINE), "%x, %w, %j")
-    assert _planned(module, "y{0}") == [found]
-
-
-@pytest.mark.parametrize(
-    ("first", "element", "found"),
-    [(4, "f32[]", "unknown"), (4, "f32[2]{0}", "unknown"), (1, "f32[2]{0}", "refuted"), (0, "f32[]", "refuted")],
-)
-def test_what_is_sorted_is_apart_from_what_is_reduced(first: int, element: str, found: str) -> None:
-    """The sums are put in front, beside results that are as large as what is summed."""
-    rows = "f32[2,4]{1,0}"
-    many = element != "f32[]"
-    given = rows if many else _LINE
-    lines = [
-        f"%e = {element} reduce(%q, %z), dimensions={{{int(many)}}}, to_apply=%sum",
-        f"%c = {given} negate(%q)",
-        f"%s = f32[4]{{0}} slice(%p), slice={{[{first}:{first + 4}]}}",
-        "%d = f32[4]{0} sort(%s), dimensions={0}, to_apply=%ge",
-    ]
-    module = _module(lines, [("e", element), ("c", given), ("d", "f32[4]{0}")], (_LINE, given), "%x, %w, %j")
-    assert _planned(module, "y{0}") == [found]
-
-
-def test_what_is_sorted_may_be_made_by_the_size_beside_it() -> None:
-    """As many are added as the number behind the elements says, where the result lies."""
-    lines = [
-        "%s = f32[] reduce(%p, %z), dimensions={0}, to_apply=%sum",
-        "%e = f32[1]{0} reshape(%s)",
-        "%d = f32[1]{0} sort(%e), dimensions={0}, to_apply=%ge",
-    ]
-    module = _module(lines, [("d", "f32[1]{0}")], ("f32[<=8]{0}", _LINE), "%x, %w, %j")
-    assert _planned(module, at=(4, 32)) == ["unknown"]
+    module = fused_module(lines, [("d", gives)], (given, given), "%x, %w, %j")
+    assert both_say(module, False) == ("unknown", found)
 
 
 def test_where_a_scatter_goes_may_be_read_where_it_writes() -> None:
     line = "s32[8]{0}"
-    lines = ["%i = s32[8,1]{1,0} reshape(%p)", f"%d = {line} scatter(%p, %i, %q), {_INTO}".replace("%sum", "%whole")]
-    module = _module(lines, [("d", line)], (line, line), "%x, %w, %j")
+    lines = ["%i = s32[8,1]{1,0} reshape(%p)", f"%d = {line} scatter(%p, %i, %q), {INTO}".replace("%sum", "%whole")]
+    module = fused_module(lines, [("d", line)], (line, line), "%x, %w, %j")
     whole = "%whole {\n  %l = s32[] parameter(0)\n  %g = s32[] parameter(1)\n  ROOT %o = s32[] add(%l, %g)\n}\n\n"
-    assert _verdicts(module.replace("%fused {", f"{whole}%fused {{", 1), False) == ("unknown", "unknown")
-
-
-@pytest.mark.parametrize("written", ["sort(%q), dimensions={0}, to_apply=%ge", "negate(%q)"])
-@pytest.mark.parametrize("made", ["sort(%s), dimensions={0}, to_apply=%ge", "negate(%s)"])
-def test_beside_what_is_written_with_its_size(made: str, written: str) -> None:
-    """The size lies behind the elements, where something is read."""
-    sized = "f32[<=4]{0}"
-    lines = [f"%d = {sized} {written}", "%s = f32[4]{0} slice(%p), slice={[4:8]}", f"%e = f32[4]{{0}} {made}"]
-    module = _module(lines, [("d", sized), ("e", "f32[4]{0}")], (_LINE, sized), "%x, %w, %j")
-    assert _planned(module, "y{0}") == ["unknown"]
-
-
-_INTO_IT: Final = [
-    "%u = f32[4]{0} slice(%q), slice={[0:4]}",
-    "%l = f32[4]{0} slice(%p), slice={[0:4]}",
-    f"%g = {_LINE} dynamic-update-slice(%p, %u, %at)",
-]
-_TAKEN: Final = [
-    "%l = f32[4]{0} dynamic-slice(%p, %at), dynamic_slice_sizes={4}",
-    "%g = f32[4]{0} slice(%q), slice={[0:4]}",
-]
-
-
-@pytest.mark.parametrize(
-    ("lines", "at", "found"),
-    [
-        # An update of the upper half, or, where k is 1, of one place below it.
-        (["%v = s32[] abs(%k)", "%at = s32[] add(%v, %h)", *_INTO_IT], (32, 0), "unknown"),
-        (["%v = s32[] negate(%k)", "%at = s32[] add(%v, %h)", *_INTO_IT], (32, 0), "refuted"),
-        # What is sorted begins at 0 always, or at -k, or at 4; the upper half is written.
-        (["%v = s32[] abs(%k)", "%at = s32[] negate(%v)", *_TAKEN], (16, 16), "unknown"),
-        (["%at = s32[] negate(%k)", *_TAKEN], (16, 16), "refuted"),
-        (["%at = s32[] copy(%h)", *_TAKEN], (16, 16), "refuted"),
-    ],
-)
-def test_what_is_sorted_may_be_read_where_another_output_is_written(
-    lines: list[str], at: tuple[int, int], found: str
-) -> None:
-    """That nobody shows that they lie apart does not say that they meet."""
-    lines = ["%h = s32[] constant(4)", *lines, "%e = f32[4]{0} sort(%l), dimensions={0}, to_apply=%ge"]
-    written = _LINE if at[0] == 32 else "f32[4]{0}"
-    module = _module(lines, [("g", written), ("e", "f32[4]{0}")], (_LINE, _LINE), "%x, %w, %j")
-    assert _planned(module, "y{0}", at=at) == [found]
-
-
-@pytest.mark.parametrize("offset", [0, 4])
-def test_halves_that_are_sorted_may_be_read_where_another_output_is_written(offset: int) -> None:
-    lines = ["%l = f32[8]{0} real(%p)", "%g = f32[1]{0} negate(%q)", "%e = f32[8]{0} sort(%l), dimensions={0}"]
-    lines = [f"{line}, to_apply=%ge" if "sort" in line else line for line in lines]
-    module = _module(lines, [("g", "f32[1]{0}"), ("e", _LINE)], ("c64[8]{0}", "f32[1]{0}"), "%x, %w, %j")
-    assert _planned(module, "y{0}", at=(4, offset)) == ["unknown"]
-
-
-_LOWER: Final = """%lower {
-  %ha = u32[] parameter(0)
-  %hb = u32[] parameter(1)
-  %hc = u16[] convert(%hb)
-  %hd = u16[] convert(%ha)
-  %he = u16[] add(%hc, %hd)
-  ROOT %hf = u32[] convert(%he)
-}
-
-%whole {
-  %wa = u32[] parameter(0)
-  %wb = u32[] parameter(1)
-  ROOT %wc = u32[] add(%wa, %wb)
-}
-
-%maps {
-  %ma = u32[] parameter(0)
-  %mb = u32[] parameter(1)
-  ROOT %mc = u32[] map(%ma, %mb), dimensions={}, to_apply=%lower
-}
-
-%larger_first {
-  %ga = u32[] parameter(0)
-  %gb = u32[] parameter(1)
-  ROOT %gc = pred[] compare(%ga, %gb), direction=GE
-}
-
-"""
-
-
-@pytest.mark.parametrize("shape", ["u32[8]{0} reduce-window(%p, %o), window={size=1}", "u32[8]{0} reduce(%l, %o)"])
-@pytest.mark.parametrize(("function", "found"), [("lower", "unknown"), ("maps", "unknown"), ("whole", "refuted")])
-def test_halves_that_a_function_takes_may_be_read_where_another_output_is_written(
-    shape: str, function: str, found: str
-) -> None:
-    """Over the upper half of the first element."""
-    line = "u32[8]{0}"
-    folds = f"{shape}{', dimensions={1}' if 'reduce(' in shape else ''}"
-    lines = [
-        "%o = u32[] constant(0)",
-        "%l = u32[8,1]{1,0} reshape(%p)",
-        f"%h = {folds}, to_apply=%{function}",
-        f"%e = {line} sort(%h), dimensions={{0}}, to_apply=%larger_first",
-        "%g = u16[1]{0} negate(%q)",
-    ]
-    module = _module(lines, [("g", "u16[1]{0}"), ("e", line)], (line, "u16[1]{0}"), "%x, %w, %j")
-    assert _planned(module.replace("%fused {", f"{_LOWER}%fused {{"), "y{0}", at=(2, 2)) == [found]
-
-
-@pytest.mark.parametrize(("given", "part", "width"), [("c64", "f32", 4), ("c128", "f64", 8)])
-@pytest.mark.parametrize(("made", "found"), [("convert(%p)", "unknown"), ("convert(%m)", "refuted")])
-def test_the_real_part_that_is_sorted_may_be_read_beside_the_other_one(
-    made: str, found: str, given: str, part: str, width: int
-) -> None:
-    lines = [
-        f"%m = {given}[8]{{0}} sine(%p)",
-        f"%l = f32[8]{{0}} {made}",
-        "%e = f32[8]{0} sort(%l), dimensions={0}, to_apply=%ge",
-        f"%g = {part}[1]{{0}} negate(%q)",
-    ]
-    shapes = (f"{given}[8]{{0}}", f"{part}[1]{{0}}")
-    module = _module(lines, [("g", shapes[1]), ("e", _LINE)], shapes, "%x, %w, %j")
-    assert _planned(module, "y{0}", at=(width, width)) == [found]
-
-
-@pytest.mark.parametrize(("sorts", "found"), [("%q, %p", "unknown"), ("%p, %q", "refuted")])
-def test_of_two_that_are_sorted_as_they_are_the_second_is_kept(sorts: str, found: str) -> None:
-    """Along one element; it is read in any order by the sort beside it, and p may be written over itself."""
-    line = "f32[8,1]{1,0}"
-    lines = [
-        f"%t = ({line}, {line}) sort({sorts}), dimensions={{1}}, to_apply=%first",
-        f"%d = {line} get-tuple-element(%t), index=1",
-        f"%e = {line} sort(%p), dimensions={{0}}, to_apply=%ge",
-    ]
-    module = _module(lines, [("d", line), ("e", line)], (line, line), "%x, %w, %j")
-    assert _planned(module, "y{0}") == [found]
-
-
-@pytest.mark.parametrize(
-    ("shape", "along", "found"), [("1,8", 0, "unknown"), ("8,1", 1, "unknown"), ("1,8", 1, "refuted")]
-)
-def test_what_is_sorted_along_one_element_is_kept_in_another_shape(shape: str, along: int, found: str) -> None:
-    """The sort beside it reads p in any order; what stays as it is may be written over itself."""
-    wide = f"f32[{shape}]{{1,0}}"
-    lines = [
-        f"%l = {wide} bitcast(%p)",
-        f"%s = {wide} sort(%l), dimensions={{{along}}}, to_apply=%ge",
-        f"%d = {_LINE} bitcast(%s)",
-        f"%e = {_LINE} sort(%p), dimensions={{0}}, to_apply=%ge",
-    ]
-    assert _planned(_module(lines, [("d", _LINE), ("e", _LINE)], (_LINE, _LINE), "%x, %w, %j"), "y{0}") == [found]
-
-
-@pytest.mark.parametrize(("made", "layout", "found"), [("%p", "{1,0}", "unknown"), ("%m", "{0,1}", "refuted")])
-def test_of_two_that_are_sorted_each_lies_as_its_own_operand(made: str, layout: str, found: str) -> None:
-    """The first one lies by columns; the second, along which rows are sorted, is made over p."""
-    rows, columns = f"f32[2,4]{layout}", "f32[2,4]{0,1}"
-    lines = [
-        f"%m = {_LINE} negate(%p)",
-        f"%e = f32[2,4]{{1,0}} reshape({made})",
-        f"%c = {columns} bitcast(%q)",
-        f"%t = ({columns}, {rows}) sort(%c, %e), dimensions={{1}}, to_apply=%first",
-        f"%s = {rows} get-tuple-element(%t), index=1",
-        f"%h = {_LINE} bitcast(%s)",
-        f"%v = {columns} get-tuple-element(%t), index=0",
-        f"%g = {_LINE} bitcast(%v)",
-    ]
-    assert _planned(_module(lines, [("h", _LINE), ("g", _LINE)], (_LINE, _LINE), "%x, %w, %j"), "y{0}") == [found]
+    assert both_say(module.replace("%fused {", f"{whole}%fused {{", 1), False) == ("unknown", "unknown")
 
 
 @pytest.mark.parametrize(("begins", "found"), [("%p", ("unknown", "refuted")), ("%q", ("proved", "proved"))])
@@ -851,63 +469,7 @@ def test_where_an_update_begins_is_read_where_it_is_put(begins: str, found: tupl
         "%u = s32[4]{0} slice(%q), slice={[0:4]}",
         f"%d = {line} dynamic-update-slice(%p, %u, %at)",
     ]
-    assert _verdicts(_module(lines, [("d", line)], (line, line), "%x, %w, %j"), False) == found
-
-
-@pytest.mark.parametrize(("offset", "found"), [(4, "unknown"), (0, "unknown")])
-def test_a_half_is_read_outside_of_fusions(offset: int, found: str) -> None:
-    """Real numbers are taken out of what lies under them."""
-    module = (
-        "HloModule m, is_scheduled=true\nENTRY %main {\n  %a = c64[3]{0} parameter(0)\n  %x = c64[3]{0} sine(%a)\n"
-        "  %y = f32[3]{0} real(%x)\n  ROOT %r = f32[3]{0} cosine(%y)\n}\n"
-    )
-    assert _planned(module, at=(12, offset)) == [found]
-
-
-@pytest.mark.parametrize(("offset", "found"), [(0, "proved"), (2, "refuted"), (4, "refuted"), (6, "refuted")])
-def test_elements_that_lie_astride_others_meet_both(offset: int, found: str) -> None:
-    module = _module([f"%d = {_LINE} negate(%p)"], [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j")
-    assert _planned(module, at=(32, offset)) == [found]
-
-
-@pytest.mark.parametrize(("size", "found"), [("8,1", "unknown"), ("8,2", "refuted"), ("1,8", "refuted")])
-def test_what_is_sorted_of_one_stays_as_it_is(size: str, found: str) -> None:
-    """Along the second dimension in its place, and along the first one beside it, where it is read."""
-    kind = f"f32[{size}]{{1,0}}"
-    lines = [f"%{n} = {kind} sort(%p), dimensions={{{d}}}, to_apply=%ge" for n, d in (("d", 1), ("e", 0))]
-    module = _module(lines, [("d", kind), ("e", kind)], (kind, kind), "%x, %w, %j")
-    assert _planned(module, "y{0}") == [found]
-
-
-@pytest.mark.parametrize("begins", ["constant(0)", "constant(1)"])
-def test_where_an_update_goes_in_what_is_called_may_not_be_what_any_number_says(begins: str) -> None:
-    """Where nobody follows what a call is given it may be the same place always."""
-    module = (
-        "HloModule m, is_scheduled=true\n\n%work {\n %x = f32[8]{0} parameter(0)\n %v = f32[4]{0} parameter(1)\n"
-        " %c = s32[] parameter(2)\n %u = f32[4]{0} negate(%v)\n"
-        " ROOT %y = f32[8]{0} dynamic-update-slice(%x, %u, %c)\n}\n\n"
-        "ENTRY %main {\n %a = f32[8]{0} parameter(0)\n %b = f32[4]{0} parameter(1)\n"
-        f" %j = s32[] {begins}\n %x0 = f32[8]{{0}} negate(%a)\n"
-        " %z = f32[8]{0} call(%x0, %b, %j), to_apply=%work\n ROOT %r = f32[8]{0} negate(%z)\n}\n"
-    )
-    plan = roomy_plan(module, (("y", "x0"), ("u", "x0")))
-    found = {r.verdict for r in judged(module, plan) if r.claim == "plan-in-place"}
-    assert found == {"proved", "unknown"}
-
-
-@pytest.mark.parametrize("places", [9, 0])
-def test_when_a_fused_scatter_reads_beside_what_is_written_is_not_known(places: int) -> None:
-    """Nor which updates are dropped."""
-    lines = [
-        f"%c = s32[] constant({places})",
-        "%i = s32[8,1]{1,0} broadcast(%c), dimensions={}",
-        f"%e = {_LINE} scatter(%q, %i, %p), {_INTO}",
-        f"%d = {_LINE} broadcast(%z), dimensions={{}}",
-    ]
-    module = _module(lines, [("d", _LINE), ("e", _LINE)], (_LINE, _LINE), "%x, %w, %j").replace("ALIAS", "")
-    found = judged(module, roomy_plan(module, (("y{0}", "x"), ("y{1}", "w"))))
-    assert "unknown" in [r.verdict for r in found if r.claim == "plan-in-place"]
-    assert "refuted" not in [r.verdict for r in found if r.claim == "plan-in-place"]
+    assert both_say(fused_module(lines, [("d", line)], (line, line), "%x, %w, %j"), False) == found
 
 
 def test_all_numbers_that_say_where_an_update_begins_are_read() -> None:
@@ -918,65 +480,48 @@ def test_all_numbers_that_say_where_an_update_begins_are_read() -> None:
         "%u = s32[1,2]{1,0} slice(%q), slice={[0:1],[0:2]}",
         f"%d = {given} dynamic-update-slice(%p, %u, %n, %at)",
     ]
-    found = _verdicts(_module(lines, [("d", given)], (given, given), "%x, %w, %j"), False)
+    found = both_say(fused_module(lines, [("d", given)], (given, given), "%x, %w, %j"), False)
     assert found[0] == "unknown" and found[1] != "proved"
-
-
-def test_what_a_scatter_writes_is_not_said_beside_a_sort() -> None:
-    """It may go to other places, or nowhere."""
-    lines = [
-        "%i = s32[8,1]{1,0} constant({{0},{1},{0},{1},{0},{1},{8},{9}})",
-        f"%d = {_LINE} scatter(%p, %i, %q), {_INTO}",
-        "%s = f32[4]{0} slice(%p), slice={[4:8]}",
-        "%e = f32[4]{0} sort(%s), dimensions={0}, to_apply=%ge",
-    ]
-    module = _module(lines, [("d", _LINE), ("e", "f32[4]{0}")], (_LINE, _LINE), "%x, %w, %j")
-    assert _planned(module, "y{0}") == ["unknown"]
 
 
 @pytest.mark.parametrize(
     ("lines", "given", "made", "found"),
     [
-        (
-            ["%h = u16[8,2]{1,0} bitcast-convert(%p)", "%d = u16[8,2]{1,0} negate(%h)"],
-            _LINE,
-            "u16[8,2]{1,0}",
-            "unknown",
-        ),
+        (["%h = u16[8,2]{1,0} bitcast-convert(%p)", "%d = u16[8,2]{1,0} negate(%h)"], LINE, "u16[8,2]{1,0}", "unknown"),
         (
             ["%h = s32[8]{0} bitcast-convert(%p)", "%d = s32[8]{0} reverse(%h), dimensions={0}"],
-            _LINE,
+            LINE,
             "s32[8]{0}",
             "refuted",
         ),
-        (["%h = f32[8]{0} imag(%p)", "%d = f32[8]{0} negate(%h)"], "c64[8]{0}", _LINE, "unknown"),
-        (["%h = f32[8]{0} real(%p)", "%d = f32[8]{0} negate(%h)"], "c64[8]{0}", _LINE, "unknown"),
-        (["%d = f32[8]{0} fusion(%p), kind=kLoop, calls=%halves"], "c64[8]{0}", _LINE, "unknown"),
-        (["%d = f32[8]{0} fusion(%p), kind=kLoop, calls=%deeper"], "c64[8]{0}", _LINE, "unknown"),
-        (["%m = c64[8]{0} negate(%p)", "%d = f32[8]{0} imag(%m)"], "c64[8]{0}", _LINE, "refuted"),
-        (["%d = f32[8]{0} map(%p), dimensions={0}, to_apply=%half"], "c64[8]{0}", _LINE, "unknown"),
+        (["%h = f32[8]{0} imag(%p)", "%d = f32[8]{0} negate(%h)"], "c64[8]{0}", LINE, "unknown"),
+        (["%h = f32[8]{0} real(%p)", "%d = f32[8]{0} negate(%h)"], "c64[8]{0}", LINE, "unknown"),
+        (["%d = f32[8]{0} fusion(%p), kind=kLoop, calls=%halves"], "c64[8]{0}", LINE, "unknown"),
+        (["%d = f32[8]{0} fusion(%p), kind=kLoop, calls=%deeper"], "c64[8]{0}", LINE, "unknown"),
+        (["%m = c64[8]{0} negate(%p)", "%d = f32[8]{0} imag(%m)"], "c64[8]{0}", LINE, "refuted"),
+        (["%d = f32[8]{0} map(%p), dimensions={0}, to_apply=%half"], "c64[8]{0}", LINE, "unknown"),
         (
             ["%m = c64[8]{0} negate(%p)", "%d = f32[8]{0} map(%m), dimensions={0}, to_apply=%half"],
             "c64[8]{0}",
-            _LINE,
+            LINE,
             "refuted",
         ),
         (
             ["%m = c64[8]{0} negate(%q)", "%d = f32[8]{0} map(%m, %p), dimensions={0}, to_apply=%half_of_second"],
             "c64[8]{0}",
-            _LINE,
+            LINE,
             "unknown",
         ),
-        (["%h = f32[8]{0} convert(%p)", "%d = f32[8]{0} negate(%h)"], "c64[8]{0}", _LINE, "unknown"),
+        (["%h = f32[8]{0} convert(%p)", "%d = f32[8]{0} negate(%h)"], "c64[8]{0}", LINE, "unknown"),
         # The lower half of an integer.
         (["%h = u16[8]{0} convert(%p)", "%d = u16[8]{0} negate(%h)"], "u32[8]{0}", "u16[8]{0}", "unknown"),
-        (["%h = f16[8]{0} convert(%p)", "%d = f16[8]{0} negate(%h)"], _LINE, "f16[8]{0}", "refuted"),
+        (["%h = f16[8]{0} convert(%p)", "%d = f16[8]{0} negate(%h)"], LINE, "f16[8]{0}", "refuted"),
         (["%h = u32[8]{0} convert(%p)", "%d = u32[8]{0} reverse(%h), dimensions={0}"], *["u32[8]{0}"] * 2, "refuted"),
     ],
 )
 def test_a_half_of_an_element_is_read(lines: list[str], given: str, made: str, found: str) -> None:
     """Where it is taken of the element as it is given, and the other half is read for nothing."""
-    module = _module(lines, [("d", made)], (given, given), "%x, %w, %j")
+    module = fused_module(lines, [("d", made)], (given, given), "%x, %w, %j")
     if "%halves" in module or "%deeper" in module:
         inside = "  %u = c64[8]{0} parameter(0)\n  %v = f32[8]{0} imag(%u)\n  ROOT %m = f32[8]{0} negate(%v)\n"
         module = module.replace("%fused {", f"%halves {{\n{inside}}}\n\n%fused {{")
@@ -988,81 +533,18 @@ def test_a_half_of_an_element_is_read(lines: list[str], given: str, made: str, f
         second = "%half_of_second {\n  %hv = c64[] parameter(0)\n  %hw = c64[] parameter(1)\n"
         second += "  ROOT %hz = f32[] real(%hw)\n}\n\n"
         module = module.replace("%fused {", f"{half}{second}%fused {{")
-    assert _verdicts(module, False)[1] == found
-
-
-@pytest.mark.parametrize(("sizes", "found"), [((4, 8), "unknown"), ((8, 4), "unknown"), ((8, 8), "proved")])
-def test_steps_of_results_of_other_sizes_are_other_steps(sizes: tuple[int, int], found: str) -> None:
-    lines, results = [], []
-    for n, size in enumerate(sizes):
-        results.append((f"d{n}", f"f32[{size}]{{0}}"))
-        lines.append(f"%s{n} = f32[{size}]{{0}} slice(%p), slice={{[0:{size}]}}")
-        lines.append(f"%d{n} = f32[{size}]{{0}} negate(%s{n})")
-    assert _planned(_module(lines, results, (_LINE, _LINE), "%x, %w, %j"), "y{0}") == [found]
-
-
-@pytest.mark.parametrize("read", ["%p", "%q"])
-def test_when_a_smaller_reduction_writes_beside_what_is_read_is_not_known(read: str) -> None:
-    wide = "f32[2,8]{1,0}"
-    lines = [
-        f"%d = {_LINE} reduce(%q, %z), dimensions={{0}}, to_apply=%sum",
-        f"%s = f32[1,1]{{1,0}} slice({read}), slice={{[0:1],[5:6]}}",
-        "%i = f32[] reshape(%s)",
-        f"%e = {wide} broadcast(%i), dimensions={{}}",
-        f"%o = {wide} negate(%e)",
-    ]
-    module = _module(lines, [("d", _LINE), ("o", wide)], (wide, wide), "%x, %w, %j")
-    assert _planned(module, "y{0}") == ["unknown" if read == "%p" else "proved"]
+    assert both_say(module, False)[1] == found
 
 
 def test_what_a_smaller_reduction_begins_with_is_read_in_every_step() -> None:
     lines = [
         "%s = f32[1]{0} slice(%p), slice={[0:1]}",
         "%i = f32[] reshape(%s)",
-        f"%c = {_LINE} negate(%q)",
+        f"%c = {LINE} negate(%q)",
         "%f = f32[] reduce(%q, %i), dimensions={0}, to_apply=%sum",
     ]
-    module = _module(lines, [("c", _LINE), ("f", "f32[]")], (_LINE, _LINE), "%x, %w, %j")
-    assert _verdicts(module, True) == ("unknown", "refuted")
-
-
-@pytest.mark.parametrize(("given", "found"), [("%q, %t", "refuted"), ("%t, %q", "refuted"), ("%q, %e", "proved")])
-def test_all_that_is_reduced_together_is_read(given: str, found: str) -> None:
-    """Beside results that are as large; where it is read is where these are written, or not."""
-    both = "%both (h0: f32[], h1: f32[], h2: f32[], h3: f32[]) -> (f32[], f32[]) {\n"
-    both += "".join(f"  %h{n} = f32[] parameter({n})\n" for n in range(4))
-    both += (
-        "  %h4 = f32[] add(%h0, %h2)\n  %h5 = f32[] add(%h1, %h3)\n  ROOT %h6 = (f32[], f32[]) tuple(%h4, %h5)\n}\n\n"
-    )
-    lines = [
-        _TURNED,
-        f"%e = {_LINE} negate(%p)",
-        f"%c = {_LINE} negate(%q)",
-        f"%f = (f32[], f32[]) reduce({given}, %z, %z), dimensions={{0}}, to_apply=%both",
-        *(f"%f{n} = f32[] get-tuple-element(%f), index={n}" for n in range(2)),
-    ]
-    module = _module(lines, [("c", _LINE), ("f0", "f32[]"), ("f1", "f32[]")], (_LINE, _LINE), "%x, %w, %j")
-    module = module.replace("%fused {", f"{both}%fused {{")
-    assert _planned(module, "y{0}") == [found]
-
-
-@pytest.mark.parametrize(("layout", "found"), [("{1,0}", "proved"), ("{0,1}", "refuted")])
-def test_an_update_is_in_place_where_its_result_lies_alike(layout: str, found: str) -> None:
-    given = "f32[2,4]{1,0}"
-    lines = [
-        "%u = f32[1,4]{1,0} slice(%q), slice={[0:1],[0:4]}",
-        f"%d = f32[2,4]{layout} dynamic-update-slice(%p, %u, %n, %n)",
-    ]
-    module = _module(lines, [("d", f"f32[2,4]{layout}")], (given, given), "%x, %w, %j")
-    assert _planned(module) == [found]
-
-
-def test_what_is_sorted_is_given_twice() -> None:
-    """The first of two equal results is where it is made."""
-    lines = [f"%e = {_LINE} negate(%p)", _SORTED]
-    module = _module(lines, [("d", _LINE), ("d", _LINE)], (_LINE, _LINE), "%x, %w, %j")
-    for place in ("y{0}", "y{1}"):
-        assert _planned(module, place) == ["unknown"]
+    module = fused_module(lines, [("c", LINE), ("f", "f32[]")], (LINE, LINE), "%x, %w, %j")
+    assert both_say(module, True) == ("unknown", "refuted")
 
 
 @pytest.mark.parametrize("moved", ["reshape", "bitcast"])
@@ -1070,43 +552,12 @@ def test_what_is_sorted_is_made_where_it_lies_by_rows(moved: str) -> None:
     rows = "f32[2,4]{1,0}"
     for made, found in (("negate(%p)", "unknown"), ("reverse(%p), dimensions={0}", "refuted")):
         lines = [
-            f"%e = {_LINE} {made}",
+            f"%e = {LINE} {made}",
             f"%f = {rows} {moved}(%e)",
             f"%d = {rows} sort(%f), dimensions={{1}}, to_apply=%ge",
         ]
-        module = _module(lines, [("d", rows)], (_LINE, _LINE), "%x, %w, %j")
-        assert _verdicts(module, False) == ("unknown", found)
-
-
-@pytest.mark.parametrize(
-    ("made", "found"),
-    [
-        ("f32[16]{0} concatenate(%x, %x), dimensions={0}", "unknown"),
-        ("f32[2,8]{1,0} broadcast(%x), dimensions={1}", "unknown"),
-        ("f32[8,2]{1,0} broadcast(%x), dimensions={0}", "refuted"),
-        ("f32[8]{0} reverse(%x), dimensions={0}", "refuted"),
-        ("f32[8]{0} negate(%x)", "proved"),
-    ],
-)
-def test_what_is_handed_on_outside_of_fusions(made: str, found: str) -> None:
-    """What stays where it lies is not overwritten."""
-    shape = made.split()[0]
-    module = (
-        "HloModule m, is_scheduled=true\nENTRY %main {\n  %a = f32[8]{0} parameter(0)\n  %x = f32[8]{0} sine(%a)\n"
-        f"  %y = {made}\n  ROOT %r = {shape} cosine(%y)\n}}\n"
-    )
-    assert _planned(module) == [found]
-
-
-@pytest.mark.parametrize(
-    ("sorts", "layout", "found"),
-    [("p", "{1,0}", "proved"), ("p", "{0,1}", "refuted"), ("e", "{1,0}", "unknown"), ("e", "{0,1}", "refuted")],
-)
-def test_what_is_sorted_is_made_there_only_as_it_lies(sorts: str, layout: str, found: str) -> None:
-    given, made = "f32[2,4]{1,0}", f"f32[2,4]{layout}"
-    lines = [f"%e = {made} negate(%p)", f"%d = {made} sort(%{sorts}), dimensions={{0}}, to_apply=%ge"]
-    module = _module(lines, [("d", made)], (given, given), "%x, %w, %j")
-    assert _planned(module) == [found]
+        module = fused_module(lines, [("d", rows)], (LINE, LINE), "%x, %w, %j")
+        assert both_say(module, False) == ("unknown", found)
 
 
 def test_elements_of_two_names_are_handed_on_together() -> None:
@@ -1116,32 +567,32 @@ def test_elements_of_two_names_are_handed_on_together() -> None:
         "%s = f32[1,4]{1,0} slice(%q), slice={[0:1],[0:4]}",
         "%s1 = f32[4]{0} reshape(%s)",
         "%t = f32[4]{0} slice(%p), slice={[0:4]}",
-        f"%d = {_LINE} concatenate(%s1, %t), dimensions={{0}}",
+        f"%d = {LINE} concatenate(%s1, %t), dimensions={{0}}",
     ]
-    module = _module(lines, [("d", _LINE)], (_LINE, rows), "%x, %w, %j")
+    module = fused_module(lines, [("d", LINE)], (LINE, rows), "%x, %w, %j")
     assert f" %w = {rows} negate(%b)" in module
     module = module.replace(f" %w = {rows} negate(%b)", f" %w = {rows} bitcast(%x)")
-    assert _verdicts(module, False) == ("unknown", "unknown")
-    made = module.replace(f"ROOT %d = {_LINE} con", f"%d = {_LINE} con").replace(
-        "dimensions={0}\n}", f"dimensions={{0}}\n  ROOT %m = {_LINE} negate(%d)\n}}"
+    assert both_say(module, False) == ("unknown", "unknown")
+    made = module.replace(f"ROOT %d = {LINE} con", f"%d = {LINE} con").replace(
+        "dimensions={0}\n}", f"dimensions={{0}}\n  ROOT %m = {LINE} negate(%d)\n}}"
     )
-    assert _verdicts(made, False) == ("refuted", "refuted")
+    assert both_say(made, False) == ("refuted", "refuted")
 
 
 @pytest.mark.parametrize(
     ("lines", "names", "found"),
     [
-        ([*_HALVES[:1], f"%d = {_LINE} concatenate(%s, %s), dimensions={{0}}"], "d", "unknown"),
-        ([*_HALVES, f"%d = {_LINE} negate(%e)"], "d", "refuted"),
-        ([f"%c = {_LINE} copy(%p)", _TURNED, f"%m = {_LINE} negate(%t)"], "cm", "unknown"),
-        ([f"%c = {_LINE} negate(%p)", _TURNED, f"%m = {_LINE} negate(%t)"], "cm", "refuted"),
+        ([*_HALVES[:1], f"%d = {LINE} concatenate(%s, %s), dimensions={{0}}"], "d", "unknown"),
+        ([*_HALVES, f"%d = {LINE} negate(%e)"], "d", "refuted"),
+        ([f"%c = {LINE} copy(%p)", TURNED, f"%m = {LINE} negate(%t)"], "cm", "unknown"),
+        ([f"%c = {LINE} negate(%p)", TURNED, f"%m = {LINE} negate(%t)"], "cm", "refuted"),
     ],
 )
 def test_what_is_handed_on_by_another_parameter(lines: list[str], names: str, found: str) -> None:
     """The fusion is given one array twice: what it hands on it may read by either name."""
-    module = _module(lines, [(n, _LINE) for n in names], (_LINE, _LINE), "%x, %x, %j")
+    module = fused_module(lines, [(n, LINE) for n in names], (LINE, LINE), "%x, %x, %j")
     for text in (module, module.replace("(%p)", "(%q)")):
-        assert _verdicts(text, len(names) > 1)[0] == found
+        assert both_say(text, len(names) > 1)[0] == found
 
 
 @pytest.mark.parametrize(
@@ -1153,63 +604,37 @@ def test_what_is_read_at_run_time_in_every_step_is_handed_on(index: str, found: 
         _PLACES,
         "%e8 = s32[8,1]{1,0} constant({{8},{8},{8},{8},{8},{8},{8},{8}})",
         f"%h = s32[8,1]{{1,0}} {index}",
-        f"%d = {_LINE} gather(%p, %h), offset_dims={{}}, collapsed_slice_dims={{0}}, start_index_map={{0}}, "
+        f"%d = {LINE} gather(%p, %h), offset_dims={{}}, collapsed_slice_dims={{0}}, start_index_map={{0}}, "
         "index_vector_dim=1, slice_sizes={1}",
-        _TURNED,
+        TURNED,
     ]
-    module = _module(lines, [("d", _LINE), ("t", _LINE)], (_LINE, _LINE), "%x, %w, %j")
-    assert _verdicts(module, True) == (found, found)
-    larger = _module([*lines, f"%m = {_LINE} maximum(%d, %t)"], [("m", _LINE)], (_LINE, _LINE), "%x, %w, %j")
-    assert _verdicts(larger, False) == (found, found)
-
-
-_CALLED: Final = """HloModule m, is_scheduled=true
-
-%inner {
- %x = s32[4]{0} parameter(0)
- %i = s32[2,2]{1,0} bitcast(%x)
- %d = s32[2,2]{0,1} gather(%x, %i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, \
-slice_sizes={1}
- ROOT %e = s32[2,2]{0,1} negate(%d)
-}
-
-ENTRY %main {
- %a = s32[4]{0} parameter(0)
- %c = s32[4]{0} constant({0, 2, 1, 3})
- %v = s32[4]{0} copy(%c)
- ROOT %y = s32[2,2]{0,1} call(%v), to_apply=%inner
-}
-"""
-
-
-def test_what_is_handed_on_by_numbers_of_the_program_is_not_by_any() -> None:
-    """Each step hands on its own element, by the only numbers that come up."""
-    found = [r for r in judged(_CALLED, roomy_plan(_CALLED, (("d", "v"),))) if r.claim == "plan-in-place"]
-    assert "unknown" in [str(r.verdict) for r in found]
-    assert "refuted" not in [str(r.verdict) for r in found]
+    module = fused_module(lines, [("d", LINE), ("t", LINE)], (LINE, LINE), "%x, %w, %j")
+    assert both_say(module, True) == (found, found)
+    larger = fused_module([*lines, f"%m = {LINE} maximum(%d, %t)"], [("m", LINE)], (LINE, LINE), "%x, %w, %j")
+    assert both_say(larger, False) == (found, found)
 
 
 def test_both_halves_of_an_element_are_read_before_it_is_written() -> None:
     halves = "u16[8,2]{1,0}"
-    joined = _module([f"%d = {_LINE} bitcast-convert(%p)"], [("d", _LINE)], (halves, _LINE), "%x, %w, %j")
-    assert _verdicts(joined, False) == ("unknown", "proved")
+    joined = fused_module([f"%d = {LINE} bitcast-convert(%p)"], [("d", LINE)], (halves, LINE), "%x, %w, %j")
+    assert both_say(joined, False) == ("unknown", "proved")
     # Each half is written where it lies; what is made of it first is not.
     for made, found in (("%p", "unknown"), ("%e", "refuted")):
-        lines = [f"%e = {_LINE} negate(%p)", f"%d = {halves} bitcast-convert({made})"]
-        assert _verdicts(_module(lines, [("d", halves)], (_LINE, _LINE), "%x, %w, %j"), False) == ("unknown", found)
+        lines = [f"%e = {LINE} negate(%p)", f"%d = {halves} bitcast-convert({made})"]
+        assert both_say(fused_module(lines, [("d", halves)], (LINE, LINE), "%x, %w, %j"), False) == ("unknown", found)
 
 
 def test_arrays_that_are_split_over_memories_lie_in_places_of_which_nothing_is_known() -> None:
     split = "f32[8]{0:SC(0:4)}"
     for made, found in (("negate(%p)", "proved"), ("reverse(%p), dimensions={0}", "unknown")):
-        module = _module([f"%d = {split} {made}"], [("d", split)], (split, split), "%x, %w, %j")
-        assert _verdicts(module, False)[1] == found
+        module = fused_module([f"%d = {split} {made}"], [("d", split)], (split, split), "%x, %w, %j")
+        assert both_say(module, False)[1] == found
 
 
 @pytest.mark.parametrize("what", ["an update", "negated, twice"])
 def test_what_is_assumed_of_the_code_is_told(what: str) -> None:
     lines, names, _ = _BY_HAND[what]
-    module = _module(lines, [(n, _LINE) for n in names], (_LINE, _LINE), "%x, %w, %j").replace("ALIAS", "")
+    module = fused_module(lines, [(n, LINE) for n in names], (LINE, LINE), "%x, %w, %j").replace("ALIAS", "")
     pair = ("y{0}" if len(names) > 1 else "y", "x")
     found = [r.found for r in judged(module, roomy_plan(module, (pair,))) if r.claim == "plan-in-place"]
     assert [len(f.assumptions) for f in found] == [1]
@@ -1221,7 +646,7 @@ def test_what_an_engine_leaves_open_is_left_open(
     verdict: Literal["unknown", "internal"], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines, _, _ = _BY_HAND["an update"]
-    module = _module(lines, [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j").replace("ALIAS", "")
+    module = fused_module(lines, [("d", LINE)], (LINE, LINE), "%x, %w, %j").replace("ALIAS", "")
     gives_up = Outcome(verdict, reason="no time", final=False)
     monkeypatch.setattr("hloproof.memory.in_place.prove_one", lambda *_, **__: gives_up)
     monkeypatch.setattr("hloproof.claims.asynchronous.in_place_checks.prove_one", lambda *_, **__: gives_up)
@@ -1236,8 +661,8 @@ def test_what_an_engine_leaves_open_is_left_open(
 @pytest.mark.parametrize("what", _BY_HAND)
 def test_what_is_in_place_in_a_fusion_and_in_a_plan(what: str) -> None:
     lines, names, expected = _BY_HAND[what]
-    module = _module(lines, [(n, _LINE) for n in names], (_LINE, _LINE), "%x, %w, %j")
-    assert _verdicts(module, len(names) > 1) == expected
+    module = fused_module(lines, [(n, LINE) for n in names], (LINE, LINE), "%x, %w, %j")
+    assert both_say(module, len(names) > 1) == expected
 
 
 @pytest.mark.parametrize(
@@ -1259,8 +684,8 @@ def test_a_number_of_two_halves_is_handed_on_with_them(first: str, second: str, 
     made = "%d = c64[8]{0} complex(%u, %v)" if first else "%d = c64[8]{0} negate(%t)"
     of = [line.replace("f32", "c64").replace("%e =", "%t =") for line in _HALVES]
     line = "c64[8]{0}"
-    module = _module([*of, *(halves if first else []), made], [("d", line)], (line, line), "%x, %w, %j")
-    assert _verdicts(module, False) == (found, found)
+    module = fused_module([*of, *(halves if first else []), made], [("d", line)], (line, line), "%x, %w, %j")
+    assert both_say(module, False) == (found, found)
 
 
 _MAY_HAND_ON: Final = {
@@ -1295,201 +720,30 @@ def test_every_operation_that_may_hand_on_is_tried() -> None:
 def test_what_an_operation_may_hand_on(what: str) -> None:
     """The first half for both, where the operation may give it as it is."""
     whole = what in ("and", "or")
-    line = "s32[8]{0}" if whole else _LINE
+    line = "s32[8]{0}" if whole else LINE
     made = "u32[8]{0}" if what == "bitcast-convert" else line
     of = [x.replace("f32", "s32") if whole else x for x in _HALVES]
     more = [f"%u = pred[8]{{0}} constant({{{', '.join(['true', 'false'] * 4)}}})", f"%o = {line} negate(%q)"]
-    module = _module([*of, *more, f"%d = {made} {_MAY_HAND_ON[what]}"], [("d", made)], (line, line), "%x, %w, %j")
-    assert _verdicts(module, False) == ("unknown", "unknown")
+    module = fused_module([*of, *more, f"%d = {made} {_MAY_HAND_ON[what]}"], [("d", made)], (line, line), "%x, %w, %j")
+    assert both_say(module, False) == ("unknown", "unknown")
 
 
 def test_two_updates_in_place_have_loops_of_their_own() -> None:
-    lines = [*_NEGATED, "%a2 = f32[4]{0} abs(%s)", f"%f = {_LINE} dynamic-update-slice(%q, %a2, %n)"]
-    two = _module(lines, [("d", _LINE), ("f", _LINE)], (_LINE, _LINE), "%x, %w, %j")
-    assert _verdicts(two, True, ("y{1}", "w")) == ("unknown", "unknown")
+    lines = [*_NEGATED, "%a2 = f32[4]{0} abs(%s)", f"%f = {LINE} dynamic-update-slice(%q, %a2, %n)"]
+    two = fused_module(lines, [("d", LINE), ("f", LINE)], (LINE, LINE), "%x, %w, %j")
+    assert both_say(two, True, ("y{1}", "w")) == ("unknown", "unknown")
     apart = two.replace("%s = f32[4]{0} slice(%p)", "%s = f32[4]{0} slice(%q)").replace("abs(%s)", "abs(%e)")
-    assert _verdicts(apart, True, ("y{1}", "w"))[1] == "unknown"
+    assert both_say(apart, True, ("y{1}", "w"))[1] == "unknown"
     alone = two.replace("abs(%s)", "broadcast(%z), dimensions={}")
-    assert _verdicts(alone, True, ("y{1}", "w")) == ("proved", "proved")
+    assert both_say(alone, True, ("y{1}", "w")) == ("proved", "proved")
 
 
 def test_an_update_beside_what_is_written_reads_in_a_loop_of_its_own() -> None:
-    lines = [f"%d = {_LINE} negate(%p)", f"%e = {_LINE} abs(OF)", f"%f = {_LINE} dynamic-update-slice(%q, %e, %n)"]
+    lines = [f"%d = {LINE} negate(%p)", f"%e = {LINE} abs(OF)", f"%f = {LINE} dynamic-update-slice(%q, %e, %n)"]
     for read, found in (("%p", "unknown"), ("%q", "proved")):
         of = [line.replace("OF", read) for line in lines]
-        two = _module(of, [("d", _LINE), ("f", _LINE)], (_LINE, _LINE), "%x, %w, %j")
-        assert _verdicts(two, True, ("y{1}", "w")) == (found, found)
-
-
-@pytest.mark.parametrize(
-    ("first", "found"),
-    [
-        ("slice(%p), slice={[0:4]}", "proved"),
-        ("slice(%p), slice={[4:8]}", "refuted"),
-        ("dynamic-slice(%p, %k), dynamic_slice_sizes={4}", "refuted"),
-        ("dynamic-slice(%p, %at), dynamic_slice_sizes={4}", "unknown"),
-    ],
-)
-@pytest.mark.parametrize("swapped", [False, True])
-def test_all_that_a_sort_reads_may_lie_where_another_one_writes(first: str, swapped: bool, found: str) -> None:
-    """What lies apart is shown of one of the two reads, and says nothing of the other."""
-    names = ("m", "l") if swapped else ("l", "m")
-    lines = [
-        "%at = s32[] abs(%k)",
-        f"%{names[0]} = f32[4]{{0}} {first}",
-        f"%{names[1]} = f32[4]{{0}} slice(%p), slice={{[0:4]}}",
-        "%aa = f32[4]{0} add(%l, %m)",
-        "%e = f32[4]{0} sort(%aa), dimensions={0}, to_apply=%ge",
-        "%h = f32[4]{0} slice(%q), slice={[0:4]}",
-        "%g = f32[4]{0} sort(%h), dimensions={0}, to_apply=%ge",
-    ]
-    module = _module(lines, [("g", "f32[4]{0}"), ("e", "f32[4]{0}")], (_LINE, _LINE), "%x, %w, %j")
-    assert _planned(module, "y{0}", at=(16, 16)) == [found]
-
-
-@pytest.mark.parametrize(
-    ("moved", "found"), [("f32[2,4]{0,1} copy(%p)", "refuted"), ("f32[4,2]{0,1} bitcast(%p)", "proved")]
-)
-def test_what_an_update_goes_into_lies_otherwise(moved: str, found: str) -> None:
-    """What is copied into another layout moves, also where nothing is written."""
-    shape = moved.partition(" ")[0]
-    row = shape.replace("[2,4]", "[1,4]").replace("[4,2]", "[1,2]")
-    limits = "[0:1],[0:4]" if "[2,4]" in shape else "[0:1],[0:2]"
-    lines = [f"%c = {moved}", f"%u = {row} slice(%q), slice={{{limits}}}"]
-    lines.append(f"%d = {shape} dynamic-update-slice(%c, %u, %n, %n)")
-    module = _module(lines, [("d", shape)], ("f32[2,4]{1,0}", shape), "%x, %w, %j")
-    assert _planned(module) == [found]
-
-
-@pytest.mark.parametrize(("by", "found"), [("x", "proved"), ("w", "refuted")])
-def test_a_scatter_reads_all_its_updates_while_it_writes(by: str, found: str) -> None:
-    """What it writes into is its first operand alone, also outside of fusions."""
-    module = (
-        f"HloModule m, is_scheduled=true\n\n{_APPLIED}\nENTRY %main {{\n %a = {_LINE} parameter(0)\n"
-        f" %b = {_LINE} parameter(1)\n %i = s32[8,1]{{1,0}} parameter(2)\n %x = {_LINE} negate(%a)\n"
-        f" %w = {_LINE} negate(%b)\n %y = {_LINE} scatter(%x, %i, %w), {_INTO.replace('%sum', '%second')}\n"
-        f" ROOT %r = {_LINE} negate(%y)\n}}\n"
-    )
-    assert _planned(module, by=by) == [found]
-
-
-@pytest.mark.parametrize(("layout", "found"), [("{1,0}", "proved"), ("{0,1}", "refuted")])
-def test_a_sort_is_in_place_where_its_result_lies_alike(layout: str, found: str) -> None:
-    module = (
-        f"HloModule m, is_scheduled=true\n\n{_APPLIED}\nENTRY %main {{\n %a = f32[2,4]{{1,0}} parameter(0)\n"
-        f" %x = f32[2,4]{{1,0}} negate(%a)\n %y = f32[2,4]{layout} sort(%x), dimensions={{1}}, to_apply=%ge\n"
-        f" ROOT %r = f32[2,4]{layout} negate(%y)\n}}\n"
-    )
-    assert _planned(module) == [found]
-
-
-@pytest.mark.parametrize(("names", "found"), [("hg", "proved"), ("gh", "refuted")])
-def test_what_is_sorted_goes_through_tuples_in_tuples(names: str, found: str) -> None:
-    """Each part is written over its own operand, or over the other one."""
-    both = f"({_LINE}, {_LINE})"
-    lines = [
-        f"%both = {both} sort(%q, %p), dimensions={{0}}, to_apply=%first",
-        f"%more = ({both}, {_LINE}) tuple(%both, %q)",
-        f"%again = {both} get-tuple-element(%more), index=0",
-        f"%g = {_LINE} get-tuple-element(%again), index=0",
-        f"%h = {_LINE} get-tuple-element(%again), index=1",
-    ]
-    module = _module(lines, [(name, _LINE) for name in names], (_LINE, _LINE), "%x, %w, %j")
-    assert _planned(module, "y{0}") == [found]
-
-
-def _nested(lines: list[str], inner: str) -> str:
-    """A fusion of x and w that gives ((d, e), f), which `inner` makes a tuple of."""
-    both = f"({_LINE}, {_LINE})"
-    shape = f"({both}, {_LINE})"
-    body = "".join(f" {line}\n" for line in [*lines, f"%in = {both} {inner}", f"ROOT %all = {shape} tuple(%in, %f)"])
-    return (
-        f"HloModule m, is_scheduled=true\n\n{_APPLIED}\n%fused {{\n %p = {_LINE} parameter(0)\n"
-        f" %q = {_LINE} parameter(1)\n %n = s32[] constant(0)\n{body}}}\n\nENTRY %main {{\n"
-        f" %a = {_LINE} parameter(0)\n %b = {_LINE} parameter(1)\n %x = {_LINE} negate(%a)\n"
-        f" %w = {_LINE} negate(%b)\n %y = {shape} fusion(%x, %w), kind=kLoop, calls=%fused\n"
-        f" %yy = {both} get-tuple-element(%y), index=0\n %y0 = {_LINE} get-tuple-element(%yy), index=0\n"
-        f" %y1 = {_LINE} get-tuple-element(%yy), index=1\n %y2 = {_LINE} get-tuple-element(%y), index=1\n"
-        f" %n0 = {_LINE} negate(%y0)\n %n1 = {_LINE} negate(%y1)\n %n2 = {_LINE} negate(%y2)\n"
-        f" ROOT %r = ({_LINE}, {_LINE}, {_LINE}) tuple(%n0, %n1, %n2)\n}}\n"
-    )
-
-
-_MOVED: Final = [
-    "%s = f32[4]{0} slice(%p), slice={[0:4]}",
-    "%t = f32[4]{0} reverse(%s), dimensions={0}",
-    "%u = f32[4]{0} negate(%t)",
-    f"%e = {_LINE} dynamic-update-slice(%p, %u, %n)",
-    f"%d = {_LINE} negate(%q)",
-    f"%f = {_LINE} sine(%q)",
-]
-
-
-@pytest.mark.parametrize(
-    ("place", "by", "found"),
-    [
-        ("y{0,0}", "x", ("proved", "refuted")),
-        ("y{0,1}", "x", ("refuted", "refuted")),
-        ("y{0,0}", "w", ("refuted", "proved")),
-        ("y{0,1}", "w", ("proved", "proved")),
-    ],
-)
-def test_results_in_a_tuple_in_a_tuple_lie_each_by_itself(place: str, by: str, found: tuple[str, str]) -> None:
-    """What is sorted, and what is updated and made element by element."""
-    numbers = f"%f = {_LINE} iota(), iota_dimension=0"
-    sort = _nested([numbers], "sort(%p, %q), dimensions={0}, to_apply=%first")
-    assert (_planned(sort, place, by), _planned(_nested(_MOVED, "tuple(%d, %e)"), place, by)) == (
-        [found[0]],
-        [found[1]],
-    )
-
-
-@pytest.mark.parametrize(("by", "found"), [("x", "proved"), ("w", "refuted")])
-def test_parts_of_a_tuple_that_a_fusion_is_given_lie_each_by_itself(by: str, found: str) -> None:
-    both = f"({_LINE}, {_LINE})"
-    module = (
-        f"HloModule m, is_scheduled=true\n\n%fused {{\n %t = {both} parameter(0)\n"
-        f" %p = {_LINE} get-tuple-element(%t), index=0\n %q = {_LINE} get-tuple-element(%t), index=1\n"
-        f" %v = {_LINE} reverse(%q), dimensions={{0}}\n ROOT %d = {_LINE} add(%p, %v)\n}}\n\nENTRY %main {{\n"
-        f" %a = {_LINE} parameter(0)\n %b = {_LINE} parameter(1)\n %x = {_LINE} negate(%a)\n"
-        f" %w = {_LINE} negate(%b)\n %tt = {both} tuple(%x, %w)\n"
-        f" %y = {_LINE} fusion(%tt), kind=kLoop, calls=%fused\n ROOT %r = {_LINE} negate(%y)\n}}\n"
-    )
-    assert _planned(module, by=by) == [found]
-
-
-@pytest.mark.parametrize(("summed", "found"), [("p", "unknown"), ("q", "proved")])
-@pytest.mark.parametrize(("shape", "along"), [("2,4", 1), ("4,2", 0)])
-def test_when_a_sum_of_as_many_elements_reads_beside_what_is_written_is_not_known(
-    shape: str, along: int, summed: str, found: str
-) -> None:
-    """Its result has the size of what is written, and a step of it reads more."""
-    lines = [
-        f"%rows = f32[{shape}]{{1,0}} bitcast(%{summed})",
-        f"%m = f32[2]{{0}} reduce(%rows, %z), dimensions={{{along}}}, to_apply=%sum",
-        "%s = f32[2]{0} slice(%p), slice={[0:2]}",
-        "%g = f32[2]{0} negate(%s)",
-        f"%e = {_LINE} sine(%q)",
-    ]
-    results = [("g", "f32[2]{0}"), ("m", "f32[2]{0}"), ("e", _LINE)]
-    assert _planned(_module(lines, results, (_LINE, _LINE), "%x, %w, %j"), "y{0}", at=(8, 0)) == [found]
-
-
-@pytest.mark.parametrize(
-    ("made", "found"),
-    [("reshape(%p)", "proved"), ("reshape(%v)", "refuted"), ("transpose(%g), dimensions={1,0}", "refuted")],
-)
-def test_what_is_summed_in_the_steps_of_what_is_written_is_read_there(made: str, found: str) -> None:
-    """Each of the eight that are summed is read in the step at its own place, not at that of the sum."""
-    lines = [
-        f"%d = {_LINE} negate(%p)",
-        f"%v = {_LINE} reverse(%p), dimensions={{0}}",
-        "%g = f32[2,4]{1,0} reshape(%p)",
-        f"%h = f32[4,2]{{1,0}} {made}",
-        "%o = f32[4]{0} reduce(%h, %z), dimensions={1}, to_apply=%sum",
-    ]
-    module = _module(lines, [("d", _LINE), ("o", "f32[4]{0}")], (_LINE, _LINE), "%x, %w, %j")
-    assert _planned(module, "y{0}") == [found]
+        two = fused_module(of, [("d", LINE), ("f", LINE)], (LINE, LINE), "%x, %w, %j")
+        assert both_say(two, True, ("y{1}", "w")) == (found, found)
 
 
 @pytest.mark.parametrize(
@@ -1510,9 +764,9 @@ def test_where_an_update_begins_is_chosen_by_a_number(way: str, chosen: str, fou
         f"%s = s32[] select(%g, {chosen})",
         "%v = f32[2]{0} slice(%p), slice={[2:4]}",
         "%u = f32[2]{0} negate(%v)",
-        f"%d = {_LINE} dynamic-update-slice(%p, %u, %s)",
+        f"%d = {LINE} dynamic-update-slice(%p, %u, %s)",
     ]
-    assert _verdicts(_module(lines, [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j"), False) == (found, found)
+    assert both_say(fused_module(lines, [("d", LINE)], (LINE, LINE), "%x, %w, %j"), False) == (found, found)
 
 
 @pytest.mark.parametrize(("last", "found"), [("%a4", "unknown"), ("%a5", "refuted")])
@@ -1523,13 +777,13 @@ def test_a_function_of_several_computes_if_it_hands_on_none(last: str, found: st
     lines = [
         "%t = f32[1]{0} slice(%p), slice={[3:4]}",
         "%e = f32[] reshape(%t)",
-        f"%s = {_LINE} broadcast(%e), dimensions={{}}",
+        f"%s = {LINE} broadcast(%e), dimensions={{}}",
         f"%two = (f32[], f32[]) reduce({given}), dimensions={{0}}, to_apply=%both",
         f"%one = f32[] get-tuple-element(%two), index={index}",
-        f"%d = {_LINE} broadcast(%one), dimensions={{}}",
+        f"%d = {LINE} broadcast(%one), dimensions={{}}",
     ]
-    module = _module(lines, [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j")
-    assert _verdicts(module.replace("%fused {", function + "%fused {", 1), False) == (found, found)
+    module = fused_module(lines, [("d", LINE)], (LINE, LINE), "%x, %w, %j")
+    assert both_say(module.replace("%fused {", function + "%fused {", 1), False) == (found, found)
 
 
 @pytest.mark.parametrize(("highest", "found"), [(7, "proved"), (0, "refuted")])
@@ -1548,16 +802,16 @@ def test_elements_of_one_array_at_one_place_are_one(highest: int, found: str) ->
         "%g = f32[2]{0} gather(%p, %ix), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
         "index_vector_dim=1, slice_sizes={1}",
         "%h = f32[2]{0} negate(%g)",
-        f"%d = {_LINE} dynamic-update-slice(%p, %h, %at)",
+        f"%d = {LINE} dynamic-update-slice(%p, %h, %at)",
     ]
-    module = _module(lines, [("d", _LINE)], (_LINE, "s32[8]{0}"), "%x, %w, %j")
-    assert _verdicts(module, False) == (found, found)
+    module = fused_module(lines, [("d", LINE)], (LINE, "s32[8]{0}"), "%x, %w, %j")
+    assert both_say(module, False) == (found, found)
 
 
 @pytest.mark.parametrize("given", ["%x, %x, %j", "%x, %w, %j"])
 def test_a_sort_of_another_name_of_what_lies_there_is_not_refuted(given: str) -> None:
-    sort = _module([f"%d = {_LINE} sort(%q), dimensions={{0}}, to_apply=%ge"], [("d", _LINE)], (_LINE, _LINE), given)
-    assert _verdicts(sort, False) == ("unknown", "proved")
+    sort = fused_module([f"%d = {LINE} sort(%q), dimensions={{0}}, to_apply=%ge"], [("d", LINE)], (LINE, LINE), given)
+    assert both_say(sort, False) == ("unknown", "proved")
 
 
 # -- at random -----------------------------------------------------------------------------------------------------
@@ -1646,7 +900,7 @@ class _Body:
             case "scatter" if len(sizes) == 1:
                 i = f"%v{len(self.lines)}"
                 self.lines.append(f"{i} = s32[{sizes[0]},1]{{1,0}} iota(), iota_dimension=0")
-                self.add(sizes, f"scatter(%{name}, {i}, %{other[0]}), {_INTO}", layout=layout)
+                self.add(sizes, f"scatter(%{name}, {i}, %{other[0]}), {INTO}", layout=layout)
             case "sort":
                 self.add(sizes, f"sort(%{name}), dimensions={{{k}}}, to_apply=%ge", layout=layout)
             case "pair":
@@ -1673,7 +927,7 @@ def _drawn(seed: int) -> tuple[str, bool] | None:
     again = body.given[0][3] == body.given[1][3] and r.random() < 0.2
     given = "%x, %x, %j" if again else "%x, %w, %j"
     shapes = (_text(body.given[0]), _text(body.given[1]))
-    return _module(body.lines, [(a[0], _text(a)) for a in results], shapes, given), len(results) > 1
+    return fused_module(body.lines, [(a[0], _text(a)) for a in results], shapes, given), len(results) > 1
 
 
 _SEEDS: Final = 25
@@ -1686,7 +940,7 @@ def test_no_claim_refutes_what_the_other_one_proves(number: int) -> None:
         drawn = _drawn(seed)
         if drawn is None:
             continue
-        found = _verdicts(*drawn)
+        found = both_say(*drawn)
         assert "refuted" not in found or "proved" not in found or _is_another_update(drawn[0]), (seed, found)
         if "proved" in found:
             assert not _is_belied(*drawn), (seed, found)

@@ -13,13 +13,13 @@ from random import Random
 from typing import Any, Final
 
 import pytest
-from test_in_place_agree import _INTO, _module, _verdicts
+from in_place_modules import INTO, both_say, fused_module
 
 Letters = list[Any]
 """Of each element what it is made of: (name, number) of a parameter, or (operation, more such...)."""
 _SIZE: Final = 8
 _MOST: Final = 16
-_LINE: Final = f"f32[{_SIZE}]{{0}}"
+LINE: Final = f"f32[{_SIZE}]{{0}}"
 _CHOOSES: Final = "?"
 _KINDS: Final = (
     "slice concatenate reverse copy negate add maximum update select pad turn broadcast reduce windows clamp".split()
@@ -116,10 +116,10 @@ class _Body:
         x = self.made[name]
         start = self.r.randint(0, abs(len(x) - _SIZE))
         if len(x) >= _SIZE:
-            self.lines.append(f"%d = {_LINE} slice(%{name}), slice={{[{start}:{start + _SIZE}]}}")
+            self.lines.append(f"%d = {LINE} slice(%{name}), slice={{[{start}:{start + _SIZE}]}}")
             return x[start : start + _SIZE], range(_SIZE)
         self.lines.append(f"%start = s32[] constant({start})")
-        self.lines.append(f"%d = {_LINE} dynamic-update-slice(%p, %{name}, %start)")
+        self.lines.append(f"%d = {LINE} dynamic-update-slice(%p, %{name}, %start)")
         p = self.made["p"]
         return p[:start] + x + p[start + len(x) :], range(start, start + len(x))
 
@@ -127,7 +127,7 @@ class _Body:
         """The last array is scattered into p, the result: for each update that is not dropped where it goes, what it
         is, and what is written there."""
         name, by = [*self.made][-1], self.r.choice([*_COMBINERS])
-        size, into = len(self.made[name]), _INTO.replace("%sum", f"%{by}")
+        size, into = len(self.made[name]), INTO.replace("%sum", f"%{by}")
         way = self.r.choice(("line", "window") if size <= _SIZE else ("line", "places"))
         way = self.r.choice((way, "places", "places"))
         places = [self.r.randint(-2, _SIZE + 3) for _ in range(size)]
@@ -151,7 +151,7 @@ class _Body:
                 places = [p if self.r.random() < 0.5 else k % _SIZE for k, p in enumerate(places)]
             numbers = ", ".join(f"{{{p}}}" for p in places)
             self.lines.append(f"%places = s32[{size},1]{{1,0}} constant({{{numbers}}})")
-        self.lines.append(f"%d = {_LINE} scatter(%p, %places, %{name}), {into}")
+        self.lines.append(f"%d = {LINE} scatter(%p, %places, %{name}), {into}")
         kept = [(p, v) for p, v in zip(places, self.made[name], strict=True) if 0 <= p < _SIZE]
         return [(p, v, v if by == "second" else (_COMBINERS[by], ("p", p), v)) for p, v in kept]
 
@@ -161,7 +161,7 @@ class _Body:
         if len(steps) != _SIZE:
             return None
         self.lines[-1] = self.lines[-1].replace("%d =", "%before =")
-        self.lines.append(f"%d = {_LINE} sort(%before), dimensions={{0}}, to_apply=%ge")
+        self.lines.append(f"%d = {LINE} sort(%before), dimensions={{0}}, to_apply=%ge")
         return result
 
 
@@ -201,11 +201,11 @@ def test_the_claims_say_what_the_orders_do(number: int, several: bool) -> None:
         if several and len(steps) == _SIZE:
             other = body.r.choice([n for n, y in body.made.items() if len(y) == _SIZE])
             beside = [("negate", v) for v in body.made[other]]
-            body.lines.append(f"%o = {_LINE} negate(%{other})")
+            body.lines.append(f"%o = {LINE} negate(%{other})")
         two = beside[0][0] == "negate"
-        module = _module(body.lines, [("d", _LINE), *([("o", _LINE)] if two else [])], (_LINE, _LINE), "%x, %w, %j")
+        module = fused_module(body.lines, [("d", LINE), *([("o", LINE)] if two else [])], (LINE, LINE), "%x, %w, %j")
         surely, perhaps = _conflicts(over, steps, beside)
-        verdicts = _verdicts(module, two)
+        verdicts = both_say(module, two)
         assert all(_fits(v, surely, perhaps) for v in verdicts), (seed, verdicts, surely, perhaps, body.lines)
         decided += sum(v != "unknown" for v in verdicts)
     assert decided > _SEEDS
@@ -232,7 +232,7 @@ def test_what_is_scattered_in_place(number: int) -> None:
             if i != j and w in _read(u[1])
         ]
         written = [one for w, one in pairs if one != ("p", w)]
-        found = _verdicts(_module(body.lines, [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j"), False)
+        found = both_say(fused_module(body.lines, [("d", LINE)], (LINE, LINE), "%x, %w, %j"), False)
         surely = any(v[0] != _CHOOSES for v in written)
         assert all(_fits(v, surely, bool(written)) for v in found), (seed, found, surely, written, body.lines)
         decided += found[0] != "unknown"
@@ -248,7 +248,7 @@ def test_what_is_sorted_in_place(number: int) -> None:
         before = body.sorted()
         if before is not None:
             surely, perhaps = _conflicts(before, range(_SIZE), body.made["q"])
-            found = _verdicts(_module(body.lines, [("d", _LINE)], (_LINE, _LINE), "%x, %w, %j"), False)
+            found = both_say(fused_module(body.lines, [("d", LINE)], (LINE, LINE), "%x, %w, %j"), False)
             assert all(_fits(v, surely, perhaps) for v in found), (seed, found, surely, perhaps, body.lines)
             decided += found[1] != "unknown"
     assert decided > 0
