@@ -51,6 +51,10 @@ WAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "what a branch is given": ("", ("w@ = s32[4] conditional(s, OF, x), branch_computations={runs, copies}",)),
     "what the last branch is given": ("", ("w@ = s32[4] conditional(s, x, OF), branch_computations={copies, runs}",)),
     "what chooses a branch": ("", (*NUMBER, "w@ = s32[4] conditional(k@, x, x), branch_computations={runs, copies}")),
+    "what chooses the last branch": (
+        "",
+        (*NUMBER, "w@ = s32[4] conditional(k@, x, x), branch_computations={copies, runs}"),
+    ),
     "what chooses a branch in a branch": (
         f"outer {{\n{parts_of(NV, 'kv')}"
         " ROOT c = s32[4] conditional(k, v, v), branch_computations={runs, copies}\n}\n"
@@ -118,7 +122,7 @@ def tells(first: Sequence[str], last: Sequence[str], functions: str, root: str =
     """Whether a proof names what the last lines, which are made of `c`, promise only after; the first are made of the
     same promise, as `a`, before as well."""
     head = ["s = s32[] parameter(0)", "x = s32[4] parameter(1)", "n = s32[] parameter(2)"]
-    head += ["a = s32[4] call(x), to_apply=sorted", "c = s32[4] call(x), to_apply=SAID"]
+    head += [f"{name} = s32[4] call(x), to_apply={f}" for name, f in (("a", "sorted"), ("b", "plain"), ("c", "SAID"))]
     text = entry(*head, *first, *last, f"ROOT r = s32[4] {root}", before=PLAIN + SORTED + RUNS + OTHER + functions)
     before, after = (parse_module(text.replace("SAID", said)) for said in ("plain", "sorted"))
     return is_named(before, after, PROMISE)
@@ -231,18 +235,114 @@ def test_what_is_promised_of_what_decides_on_a_loop_in_a_branch(first: str, last
     assert tells([one], [other], "") is told
 
 
-@pytest.mark.parametrize(("first", "told"), [("asks, body=turns", True), ("asks, body=moreturns", False)])
-def test_what_is_promised_of_what_decides_on_turns_in_which_a_loop_is(first: str, told: bool) -> None:
+UNTIL = f"asks {{\n{parts_of(NK, 'nk')} ROOT o = pred[] compare(n, k), direction=NE\n}}\n"
+COUNTS = f"turns {{\n{parts_of(NK, 'nk')} {UP}\n ROOT r = {NK} tuple(j, k)\n}}\n"
+TURNED = UNTIL + COUNTS + "".join(with_loop(f).replace("while(k)", "while(n)") for f in (UNTIL, COUNTS))
+
+
+def number(at: int, of: str) -> list[str]:
+    """The lines that make of an array the number that something hangs on."""
+    return [line.replace("@", str(at)).replace("OF", of) for line in NUMBER]
+
+
+@pytest.mark.parametrize("last", ["asks, body=moreturns", "moreasks, body=turns"])
+@pytest.mark.parametrize("same", [False, True])
+def test_what_is_promised_of_what_decides_on_turns_in_which_a_loop_is(last: str, same: bool) -> None:
     """Of how often it is run, and not only of whether there is one turn more."""
-    asks = f"asks {{\n{parts_of(NK, 'nk')} ROOT o = pred[] compare(n, k), direction=NE\n}}\n"
-    turns = f"turns {{\n{parts_of(NK, 'nk')} {UP}\n ROOT r = {NK} tuple(j, k)\n}}\n"
-    functions = asks + turns + with_loop(turns).replace("while(k)", "while(n)")
 
     def lines(at: int, of: str, by: str) -> list[str]:
-        number = [line.replace("@", str(at)).replace("OF", of) for line in NUMBER]
-        return [*number, f"t{at} = {NK} tuple(n, k{at})", f"w{at} = {NK} while(t{at}), condition={by}"]
+        return [*number(at, of), f"t{at} = {NK} tuple(n, k{at})", f"w{at} = {NK} while(t{at}), condition={by}"]
 
-    assert tells(lines(0, "a", first), lines(1, "c", "asks, body=moreturns"), functions) is told
+    assert tells(lines(0, "a", last if same else "asks, body=turns"), lines(1, "c", last), TURNED) is not same
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_what_is_promised_of_what_chooses_whether_there_are_turns_in_which_a_loop_is(same: bool) -> None:
+    functions = TURNED + "".join(
+        f"{name} {{\n t = {NK} parameter(0)\n w = {NK} while(t), condition=asks, body={by}\n"
+        f" ROOT r = {NK} copy(t)\n}}\n"
+        for name, by in (("few", "turns"), ("all", "moreturns"))
+    )
+
+    def lines(at: int, of: str, by: str) -> list[str]:
+        chosen = f"w{at} = {NK} conditional(k{at}, t{at}, t{at}), branch_computations={{{by}, few}}"
+        return [*number(at, of), f"t{at} = {NK} tuple(n, n)", chosen]
+
+    assert tells(lines(0, "a", "all" if same else "few"), lines(1, "c", "all"), functions) is not same
+
+
+VU, NVU = "(s32[4], s32[4])", "(s32[], s32[4], s32[4])"
+NUMBERED = " l = s32[1] slice(v), slice={[0:1]}\n k = s32[] reshape(l)\n"
+TAKES = f"takes {{\n{parts_of(VU, 'vu')} c = s32[4] call(v), to_apply=runs\n ROOT r = s32[4] copy(u)\n}}\n"
+NOT_BY: dict[str, tuple[str, tuple[str, ...]]] = {
+    "a part that a turn changes": (
+        f"asks {{\n{parts_of(NVU, 'nvu')}{NUMBERED} ROOT o = pred[] compare(n, k), direction=NE\n}}\n"
+        f"turns {{\n{parts_of(NVU, 'nvu')} {UP}\n m = s32[4] negate(u)\n ROOT r = {NVU} tuple(j, v, m)\n}}\n",
+        (f"t@ = {NVU} tuple(n, OF, BY)", f"w@ = {NVU} while(t@), condition=asks, body=turns"),
+    ),
+    "a part that a turn of a loop around changes": (
+        f"asks {{\n{parts_of(NVU, 'nvu')} {LESS}\n}}\nturns {{\n{parts_of(NVU, 'nvu')} {UP}\n m = s32[4] negate(u)\n"
+        f" c = s32[4] call(v), to_apply=runs\n ROOT r = {NVU} tuple(j, v, m)\n}}\n",
+        (f"t@ = {NVU} tuple(n, OF, BY)", f"w@ = {NVU} while(t@), condition=asks, body=turns"),
+    ),
+    "what a call is given beside": (TAKES, (f"t@ = {VU} tuple(OF, BY)", "w@ = s32[4] call(t@), to_apply=takes")),
+    "what flies and is given beside": (
+        TAKES,
+        (
+            f"t@ = {VU} tuple(OF, BY)",
+            f"f@ = (({VU}), s32[4]) async-start(t@), calls=takes",
+            "w@ = s32[4] async-done(f@)",
+        ),
+    ),
+    "what a branch is given beside": (
+        TAKES + f"stays {{\n{parts_of(VU, 'vu')} ROOT r = s32[4] copy(u)\n}}\n",
+        (f"t@ = {VU} tuple(OF, BY)", "w@ = s32[4] conditional(s, t@, t@), branch_computations={takes, stays}"),
+    ),
+    "what another branch is given": ("", ("w@ = s32[4] conditional(s, OF, BY), branch_computations={runs, copies}",)),
+    "what chooses another branch": (
+        "",
+        (
+            "w@ = s32[4] call(OF), to_apply=runs",
+            *(line.replace("OF", "BY") for line in NUMBER),
+            "v@ = s32[4] conditional(k@, x, x), branch_computations={copies, copies}",
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("first", "told"), [("ba", True), ("ab", False)])
+@pytest.mark.parametrize("way", NOT_BY)
+def test_what_is_promised_of_what_stands_beside_what_decides(way: str, first: str, told: bool) -> None:
+    """Of the two that the first loop is given, which are equal, the one decides."""
+    functions, lines = NOT_BY[way]
+    one, other = (
+        [line.replace("@", str(at)).replace("OF", given[0]).replace("BY", given[1]) for line in lines]
+        for at, given in enumerate((first, "cb"))
+    )
+    assert tells(one, other, functions) is told
+
+
+@pytest.mark.parametrize("way", ["what it begins with", "what no turn changes"])
+def test_what_is_promised_of_what_decides_on_a_loop_that_says_how_many_turns_it_takes(way: str) -> None:
+    """Whoever runs it may ask the condition all the same."""
+    functions, lines = WAYS[way]
+    counted = [line + COUNT if "while" in line else line for line in lines]
+    first, last = ([line.replace("@", at).replace("OF", of) for line in counted] for at, of in ("0a", "1c"))
+    assert tells([], last, functions)
+    assert not tells(first, last, functions)
+
+
+@pytest.mark.parametrize(("first", "told"), [("folds, copies", False), ("copies, folds", True)])
+def test_what_is_promised_of_what_decides_on_a_loop_in_a_function_in_a_branch(first: str, told: bool) -> None:
+    functions = (
+        f"ends {{\n{ADDS}{ENDS}}}\nfolds {{\n v = s32[4] parameter(0)\n z = s32[] constant(1)\n"
+        " q = s32[] reduce(v, z), dimensions={0}, to_apply=ends\n ROOT r = s32[4] copy(v)\n}\n"
+    )
+    one, other = (
+        f"w{at} = s32[4] conditional(s, {of}, {of}), branch_computations={{{by}}}"
+        for at, of, by in ((0, "a", first), (1, "c", "folds, copies"))
+    )
+    assert tells([one], [other], functions) is told
 
 
 @pytest.mark.parametrize(("first", "told"), [("fewer", True), ("asks", False)])
@@ -259,12 +359,22 @@ def test_what_is_promised_of_what_decides_on_a_loop_in_the_turns_of_another(firs
 
 
 @pytest.mark.parametrize(
-    ("given", "words", "told"), [("x, OF", "", False), ("x, OF", ODD, True), ("OF, x", "", True), ("OF, x", ODD, True)]
+    ("given", "of", "words", "told"),
+    [
+        ("x, OF", "v", "", False),
+        ("x, OF", "v", ODD, True),
+        ("OF, x", "v", "", True),
+        ("OF, x", "v", ODD, True),
+        ("OF, x", "u", "", False),
+        ("OF, x", "u", ODD, True),
+    ],
 )
-def test_what_is_promised_of_what_is_given_beside_words_that_nobody_knows(given: str, words: str, told: bool) -> None:
+def test_what_is_promised_of_what_is_given_beside_words_that_nobody_knows(
+    given: str, of: str, words: str, told: bool
+) -> None:
     """They may let a loop hang on any of it."""
     functions = (
-        "takes {\n  v = s32[4] parameter(0)\n  u = s32[4] parameter(1)\n  c = s32[4] call(v), to_apply=runs\n"
+        f"takes {{\n  v = s32[4] parameter(0)\n  u = s32[4] parameter(1)\n  c = s32[4] call({of}), to_apply=runs\n"
         "  ROOT r = s32[4] copy(u)\n}\n"
     )
     last = f"w = s32[4] call({given.replace('OF', 'c')}), to_apply=takes{words}"

@@ -327,3 +327,21 @@ def test_an_effect_that_comes_or_goes_is_not_proved(more: str) -> None:
     one, two = (parse_module(sent(n)) for n in (1, 2))
     found = decide(two, one, "exact", 5.0) if more == "before" else decide(one, two, "exact", 5.0)
     assert found.verdict == "unknown" and "effects" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("after", "verdict"), [("a", "unknown"), ("b", "unknown"), ("a, b", "proved"), ("b, a", "proved")]
+)
+def test_each_of_two_control_edges_is_kept(after: str, verdict: str) -> None:
+    def text(waits_for: str) -> str:
+        lines = [f"{n} = f32[2] parameter({k})" for k, n in enumerate("xyz")]
+        lines += [f"{t} = token[] after-all()" for t in "uvw"]
+        lines += [f"{o} = token[] outfeed({x}, {t}), outfeed_shape=f32[2]" for o, x, t in ("axu", "byv")]
+        lines += [f"c = token[] outfeed(z, w), outfeed_shape=f32[2], control-predecessors={{{waits_for}}}"]
+        return (
+            "HloModule m\n\nENTRY e {\n"
+            + "".join(f"  {line}\n" for line in (*lines, "ROOT r = f32[2] copy(x)"))
+            + "}\n"
+        )
+
+    assert decide(parse_module(text("a, b")), parse_module(text(after)), "exact", 5.0).verdict == verdict

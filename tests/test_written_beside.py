@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from memory_cases import judged, roomy_plan
-from red_pairs import entry
+from red_pairs import entry, is_named
 from spec_texts import check_maps_text
 
 from hloproof.claims.asynchronous import judge
@@ -207,6 +207,17 @@ def test_that_all_replicas_are_given_the_same_is_a_promise() -> None:
     for before, after, promised in [("", same, told), (other, same, told), (same, same, []), (same, other, [])]:
         found = decide(parse_module(given(before)), parse_module(given(after)), "exact")
         assert (found.verdict, [*found.axioms]) == ("proved", promised)
+
+
+@pytest.mark.parametrize(("before", "promised"), [(0, False), (1, True)])
+def test_that_all_replicas_are_given_the_same_is_a_promise_of_one_parameter(before: int, promised: bool) -> None:
+    def text(said_of: int) -> str:
+        said = [", parameter_replication={true}" if k == said_of else "" for k in (0, 1)]
+        lines = (f"{n} = f32[4] parameter({k}){words}" for k, (n, words) in enumerate(zip("xy", said, strict=True)))
+        return entry(*lines, "ROOT r = f32[4] subtract(x, y)")
+
+    what = "promised: parameter_replication of parameter"
+    assert is_named(parse_module(text(before)), parse_module(text(0)), what) is promised
 
 
 def test_words_beside_a_whole_module_are_kept_or_nothing_is_proved() -> None:

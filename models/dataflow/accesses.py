@@ -49,7 +49,7 @@ class OneBuffer:
     """What lies in one buffer in a computation."""
 
     parts: tuple[tuple[int, ShapeIndex], ...]
-    """Those of parameters, each with the parameter's number; at least two."""
+    """Those of parameters, each with the parameter's number."""
     results: tuple[ShapeIndex, ...]
     """Those of the result."""
 
@@ -67,4 +67,4 @@ class Summary:
     one: Mapping[ShapeIndex, ShapeIndex]
     """For a part of the result the first part that is the same array; only where that is another one."""
     together: tuple[OneBuffer, ...]
-    """Where parts of parameters lie together once copies have been inserted."""
+    """Where parts of parameters and of the result lie together once copies have been inserted."""

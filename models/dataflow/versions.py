@@ -361,9 +361,8 @@ class LocalBuffers:
         for name, at in held:
             there.setdefault(self.buffer((name, at)), ([], []))[0].append((parameters[name], at))
         for at, version in ends.items():
-            if (found := there.get(self.buffer(version))) is not None:
-                found[1].append(at)
-        together = tuple(OneBuffer(tuple(p), tuple(r)) for p, r in there.values() if len(p) > 1)
+            there.setdefault(self.buffer(version), ([], []))[1].append(at)
+        together = tuple(OneBuffer(tuple(p), tuple(r)) for p, r in there.values() if len(p) + len(r) > 1)
         return Summary(accesses, passes, unchanged, one, together)
 
 
