@@ -217,6 +217,7 @@ def test_how_many_turns_are_said_of_what_a_function_is_given_again(first: str, t
 IN_BRANCH = "w@ = s32[4] conditional(s, OF, x), branch_computations={runs, copies}"
 LAST_BRANCH = "w@ = s32[4] conditional(s, x, OF), branch_computations={copies, runs}"
 ALWAYS = "w@ = s32[4] call(OF), to_apply=runs"
+CHOSEN = "\n  ".join((*NUMBER, "w@ = s32[4] conditional(k@, x, x), branch_computations={runs, copies}"))
 
 
 @pytest.mark.parametrize(
@@ -227,6 +228,8 @@ ALWAYS = "w@ = s32[4] call(OF), to_apply=runs"
         (IN_BRANCH, IN_BRANCH, False),
         (IN_BRANCH, LAST_BRANCH, True),
         (IN_BRANCH.replace("(s", "(n"), IN_BRANCH, True),
+        (CHOSEN, CHOSEN, False),
+        (CHOSEN.replace("runs, copies", "copies, runs"), CHOSEN, True),
     ],
 )
 def test_what_is_promised_of_what_decides_on_a_loop_in_a_branch(first: str, last: str, told: bool) -> None:
@@ -390,11 +393,43 @@ def counted_in_function(name: str, said: str, more: str) -> str:
 INNER = " v = s32[] while(p), condition=differs, body=up2\n"
 
 
+@pytest.mark.parametrize("root", ["n", "e0"])
 @pytest.mark.parametrize(("more", "told"), [("", True), (INNER, False)])
-def test_how_many_turns_are_said_where_they_decide_on_another_loop_in_a_function(more: str, told: bool) -> None:
+def test_how_many_turns_are_said_where_they_decide_on_another_loop_in_a_function(
+    more: str, told: bool, root: str
+) -> None:
+    """That what the operation gives is read says nothing of what nobody reads in the function."""
     functions = counted_in_function("first", COUNT, more) + counted_in_function("last", "SAID", INNER)
     lines = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)"]
     lines += [f"e{k} = s32[] reduce(x, n), dimensions={{0}}, to_apply={f}" for k, f in enumerate(("first", "last"))]
+    text = entry(*lines, f"ROOT r = s32[] negate({root})", before=RUNS + COUNTING + functions)
+    before, after = (parse_module(text.replace("SAID", said)) for said in ("", COUNT))
+    assert is_named(before, after, TRIPS) is told
+
+
+@pytest.mark.parametrize(("more", "told"), [("", True), (INNER, False)])
+def test_how_many_turns_are_said_in_a_branch_of_a_function_in_turns(more: str, told: bool) -> None:
+    """A function is read once, and the turn in which it is applied twice."""
+    functions = "".join(
+        counted_in_function(name, said, "").replace(
+            " ROOT",
+            " o = s32[] conditional(a, p, b), branch_computations={same, same}\n"
+            + inner.replace("while(p)", "while(o)")
+            + " ROOT",
+        )
+        for name, said, inner in (("first", COUNT, more), ("last", "SAID", INNER))
+    )
+    functions += "same {\n k = s32[] parameter(0)\n ROOT r = s32[] negate(k)\n}\n"
+    state = "(s32[], s32[4], s32[])"
+    for name in ("first", "last"):
+        functions += (
+            f"turns{name} {{\n{parts_of(state, 'nxs')} {UP}\n"
+            f" e = s32[] reduce(x, j), dimensions={{0}}, to_apply={name}\n"
+            f" ROOT r = {state} tuple(j, x, s)\n}}\n"
+        )
+    functions += f"asks {{\n{parts_of(state, 'nxs')} {LESS}\n}}\n"
+    lines = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)", f"t = {state} tuple(n, x, n)"]
+    lines += [f"w{k} = {state} while(t), condition=asks, body=turns{f}" for k, f in enumerate(("first", "last"))]
     text = entry(*lines, "ROOT r = s32[] negate(n)", before=RUNS + COUNTING + functions)
     before, after = (parse_module(text.replace("SAID", said)) for said in ("", COUNT))
     assert is_named(before, after, TRIPS) is told

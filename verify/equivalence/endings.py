@@ -22,7 +22,7 @@ from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Terms
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.kernel import Denied
-from hloproof.equivalence.statements import Statements
+from hloproof.equivalence.statements import ALWAYS, Branch, Statements, Taken
 from hloproof.equivalence.terms import Elem
 
 TAKEN_FOR_GRANTED: Final = "assumed: a loop ends"
@@ -30,14 +30,6 @@ COUNTED: Final = "known_trip_count"
 
 _TURNS: Final = 100
 """As many turns are followed."""
-
-
-class Branch(NamedTuple):
-    """A branch of a conditional, which a value chooses; of how many it is tells what else would choose it."""
-
-    selector: Node
-    number: int
-    of: int
 
 
 class LoopTurns(NamedTuple):
@@ -59,21 +51,29 @@ class LoopTurns(NamedTuple):
 class Need:
     """To what a statement matters."""
 
-    seen: bool
-    """Results or effects are made of all that it says."""
-    decides: frozenset[tuple[Node, frozenset[Branch]]] = frozenset()
-    """The loops on which it decides if it is not seen, each with the branches that it stands in."""
+    seen: frozenset[Taken]
+    """In which branches results or effects are made of all that it says."""
+    decides: frozenset[tuple[Node, Taken]] = frozenset()
+    """The loops on which it decides, each with the branches in which it does."""
 
     def joined(self, other: Self) -> Need:
         """Of what is stated twice."""
-        return Need(self.seen or other.seen, self.decides | other.decides)
+        return Need(self.seen | other.seen, self.decides | other.decides)
 
     def covers(self, after: Self) -> bool:
         """Whether the module before, to which it matters so much, is undefined wherever the module after is, if what is
         stated is wrong."""
-        if self.seen or after.seen:
-            return self.seen
-        return all(any(o is w and b <= a for o, b in self.decides) for w, a in after.decides)
+        return all(self._is_seen(taken) for taken in after.seen) and all(
+            self._is_seen(taken) or any(own is loop and there <= taken for own, there in self.decides)
+            for loop, taken in after.decides
+        )
+
+    def _is_seen(self, taken: Taken) -> bool:
+        return any(there <= taken for there in self.seen)
+
+
+SEEN: Final = Need(frozenset({ALWAYS}))
+"""It is always seen."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Ending:
     results: tuple[Node, ...]
     whole: Node
     """`decides` in all that runs it several times: turns of loops around it, operations that apply a function."""
-    branches: frozenset[Branch] = frozenset()
+    branches: Taken = ALWAYS
     """Those that it stands in with all loops around it; what chooses one in their turns is in `whole`."""
     alone: bool = True
     """It stands in no other loop and no function, so that `results` are values of the module."""
@@ -95,7 +95,7 @@ class Ending:
     """How many turns the text says that it takes, which whoever runs it may take without asking the condition."""
     by: Statements = 0
     """The statement that says so; in functions also one for each use of them."""
-    need: Need = Need(True)
+    need: Need = SEEN
     """To what it matters."""
     decided: Statements = 0
     """Those that decide whether it is run, and on its turns."""
@@ -122,6 +122,11 @@ class Ending:
 def in_branch(loop: Ending, branch: Branch, chosen_by: Statements) -> Ending:
     """The loop in a branch of a conditional."""
     return replace(loop, branches=loop.branches | {branch}, decided=loop.decided | chosen_by)
+
+
+def in_turn(branch: Branch, graph: Graph, turns: LoopTurns) -> Branch:
+    """A branch in a turn of a loop, or in what decides whether there is one: what is asked then the turn asks, too."""
+    return branch._replace(selector=turns.node(graph, [branch.selector]))
 
 
 def in_turns(loop: Ending, graph: Graph, turns: LoopTurns, to_decide: bool, decided: Statements) -> Ending:
@@ -154,7 +159,7 @@ def with_unknown_words(loop: Ending, graph: Graph, given: Sequence[Node], words:
 
 
 def _inside(loop: Ending, whole: Node, decided: Statements) -> Ending:
-    return replace(loop, whole=whole, branches=frozenset(), alone=False, decided=decided)
+    return replace(loop, whole=whole, branches=ALWAYS, alone=False, decided=decided)
 
 
 def may_not_end(graph: Graph, before: Iterable[Ending], after: Iterable[Ending]) -> tuple[Ending, ...]:

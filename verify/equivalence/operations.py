@@ -16,7 +16,7 @@ from hloproof.equivalence.answer import Place
 from hloproof.equivalence.configurations import Promise
 from hloproof.equivalence.constant_folds import ConstantFolds
 from hloproof.equivalence.effects import Effects, Standing
-from hloproof.equivalence.endings import Branch, Ending, in_function
+from hloproof.equivalence.endings import Ending, in_function
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import NEGATIVE_ZERO, literal_key, writes_negative_zero
 from hloproof.equivalence.meaning import (
@@ -35,7 +35,7 @@ from hloproof.equivalence.meaning import (
     signature,
 )
 from hloproof.equivalence.sorting import ordered
-from hloproof.equivalence.statements import Sources, Statements, union
+from hloproof.equivalence.statements import Branch, Entered, Sources, Statements, union
 from hloproof.equivalence.value_trees import ValueTree, leaves_of, nesting_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Computation, Instruction, Module
@@ -79,6 +79,7 @@ class OperationReader(ABC):
     """How many have been numbered."""
     needed: Statements = 0
     """Those that effects are made of."""
+    entered: Entered = field(default_factory=Entered)
     stated_in: dict[str, Statements] = field(default_factory=dict)
     """Those that what a function gives is made of."""
     sources: Sources = field(default_factory=lambda: Sources(()))

@@ -26,11 +26,12 @@ from hloproof.equivalence.configurations import (
 from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
 from hloproof.equivalence.endings import (
     COUNTED,
-    Branch,
+    SEEN,
     Ending,
     LoopTurns,
     Need,
     in_branch,
+    in_turn,
     in_turns,
     with_unknown_words,
 )
@@ -39,7 +40,7 @@ from hloproof.equivalence.handed_on import otherwise, settled, turned
 from hloproof.equivalence.loop_states import NeededStates
 from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, carried_when
 from hloproof.equivalence.operations import OperationReader
-from hloproof.equivalence.statements import Sources, Statements, behind_turns, is_needed, union
+from hloproof.equivalence.statements import ALWAYS, Branch, Entered, Sources, Statements, union
 from hloproof.equivalence.value_trees import (
     Pending,
     ValueTree,
@@ -102,7 +103,7 @@ class GraphReader(OperationReader):
             raise NotModelled(f"{found[0][0]}, which lies otherwise than is demanded")
         self.effects, self.occurrences, self.functions = Effects(), Counter(), {}
         self.promises, self.promised_in_functions = {(p, 0) for p in promises_of_module(module)}, set()
-        self.statements, self.needed, self.stated_in = 0, 0, {}
+        self.statements, self.needed, self.stated_in, self.entered = 0, 0, {}, Entered()
         self.endings, self.endings_in = [], {}
         self.exchanges, self.deciding = 0, ()
         parameters = [self.parameter(p.shape, (number,)) for number, p in enumerate(module.entry.parameters)]
@@ -118,9 +119,11 @@ class GraphReader(OperationReader):
 
     def need(self, by: Statements) -> Need:
         """To what it matters what is stated so, once the entry has been read."""
-        if is_needed(by, self.needed | union(self.gives)):
-            return Need(True)
-        return Need(False, frozenset((e.whole, e.branches) for e in self.endings if is_needed(by, e.decided)))
+        seen = self.entered.read_where(self.needed | union(self.gives), by)
+        if ALWAYS in seen:
+            return SEEN
+        decided = ((e, self.entered.read_where(e.decided, by)) for e in self.endings)
+        return Need(seen, frozenset((e.whole, e.branches | taken) for e, there in decided for taken in there))
 
     def computation(
         self,
@@ -339,6 +342,7 @@ class GraphReader(OperationReader):
                 for k, p in enumerate(computation.parameters)
             ]
             before = len(self.effects.nodes), self.exchanges
+            entered = len(self.entered.behind)
             promises, self.promises = self.promises, set()
             endings, self.endings = self.endings, []
             self.depth += 1  # loops inside have states of their own names
@@ -347,6 +351,7 @@ class GraphReader(OperationReader):
             )
             self.depth -= 1
             self.stated_in[name] = union(self.gives)
+            self.entered.keep(entered)
             self.endings_in[name], self.endings = self.endings, endings
             # What it is given differs from use to use, so that nobody else makes the same promise, wherever it stands.
             self.promised_in_functions |= {((*p, (self.side, name)), by) for p, by in self.promises}
@@ -368,7 +373,8 @@ class GraphReader(OperationReader):
         effects = len(self.effects.nodes)
         for k, (b, a) in enumerate(zip(taken, arguments, strict=True)):
             branch, first = Branch(selector, k, len(taken)), len(self.endings)
-            values.append(self.computation(b, [a], level, (*path, branch), [standing[k]], [made_of[k]]))
+            given_of = [self.handed_into(branch, of) for of in made_of[k]]
+            values.append(self.computation(b, [a], level, (*path, branch), [standing[k]], [given_of]))
             made.append(self.gives)
             self.endings[first:] = [in_branch(e, branch, union(choice_of)) for e in self.endings[first:]]
             over.append(parts_of((self.inside or NOTHING).value, values[-1]))
@@ -394,6 +400,14 @@ class GraphReader(OperationReader):
         runs = (way[0] if len(set(way)) == 1 else None for way in flying)
         return rebuilt(values[0], iter(chosen), runs)
 
+    def handed_into(self, branch: Branch, statements: Statements) -> Statements:
+        """What stands for the statements of a tensor where the branch is given it."""
+        if not statements:
+            return 0
+        own = self.statement()
+        self.entered.behind[own] = ((statements, branch),)
+        return own
+
     def loop(self, i: Instruction, initial: ValueTree, level: int, path: tuple[Any, ...]) -> ValueTree:
         """One node per state that the loop gives back. States that the body passes on unchanged are their initial
         value, and a result depends only on the states that lead to it or to the condition."""
@@ -407,7 +421,7 @@ class GraphReader(OperationReader):
         (begins,) = self.sources.given
         tags = [self.statement() for _ in start]  # stand for what the parts of the state are made of
         saved = len(self.effects.nodes), Counter(self.occurrences)
-        endings = len(self.endings)
+        endings, entered = len(self.endings), len(self.entered.behind)
         promises, exchanges, around = self.promises, self.exchanges, self.deciding
         decided_by: tuple[int, ...] = ()
         # In each turn it may be another start.
@@ -417,6 +431,7 @@ class GraphReader(OperationReader):
             self.deciding = (*around, *(state[k] for k in decided_by))
             del self.effects.nodes[saved[0] :]
             del self.endings[endings:]
+            self.entered.leave(entered)
             self.occurrences = Counter(saved[1])
             given = rebuilt(initial, iter(state), iter(flying))
             returned = self.computation(body, [given], level + 1, (*path, "turn"), [turn], [tags])
@@ -458,12 +473,19 @@ class GraphReader(OperationReader):
 
         by = self.statement()
         for at, e in enumerate(self.endings[endings:], endings):
-            decided_in = behind_turns(begins, turned, tags, e.decided | decided_of | by)
+            decided_in = e.decided | decided_of | by
             self.endings[at] = in_turns(e, self.graph, turns(needed.below(e.below)), at >= met, decided_in)
         decides = turns(needed.deciding).node(self.graph)
+        named: dict[Branch | None, Branch | None] = {None: None}
+        for own, handed in [*self.entered.behind.items()][entered:]:
+            for branch in (branch for _, branch in handed if branch is not None and branch not in named):
+                named[branch] = in_turn(branch, self.graph, turns(needed.below([branch.selector])))
+            self.entered.behind[own] = tuple((of, named[branch]) for of, branch in handed)
+        taken = Branch(decides, 0, 2)
+        states = zip(tags, begins, turned, strict=True)
+        self.entered.behind.update((tag, ((before, None), (behind, taken))) for tag, before, behind in states)
         results = tuple(out[k] for k in varying)
-        decided_at = behind_turns(begins, turned, tags, decided_of)
-        self.endings.append(Ending(decides, results, decides, stated=stated_count(i), by=by, decided=decided_at))
+        self.endings.append(Ending(decides, results, decides, stated=stated_count(i), by=by, decided=decided_of))
         # What a state holds in the turns is said by the loop, not by its name: what it becomes, or that it stays.
         held = [(k in varying, node) for k, node in enumerate(out)]
         self.promises = promises | {((*p, decides, tuple(held)), of) for p, of in self.promises}
@@ -471,8 +493,7 @@ class GraphReader(OperationReader):
         about = (path, decides, tuple(held if spoken_of is None else [held[k] for k in spoken_of]))
         self.promises.update(((name, i.opcode, value, *about), by) for name, value in stated_states(i))
         # A part that no turn changes says nothing of the turns.
-        last = (tag | decided_of | by if k in varying else tag for k, tag in enumerate(tags))
-        self.sources.parts = [behind_turns(begins, turned, tags, one) for one in last]
+        self.sources.parts = [tag | decided_of | by if k in varying else tag for k, tag in enumerate(tags)]
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))
         return rebuilt(initial, iter(out), iter(flying))

@@ -1,0 +1,284 @@
+"""What is promised of what is read in a branch alone, or behind a turn: it licenses the same where that is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from red_pairs import GATHERS, entry, is_named, parts_of
+
+from hloproof.models.hlo.parser import parse_module
+
+PLAIN = "plain " + GATHERS.replace("MORE", "")
+SORTED = "sorted " + GATHERS.replace("MORE", ", indices_are_sorted=true")
+PROMISE = "promised: indices_are_sorted of gather"
+V, VV, NV = "s32[4]", "(s32[4], s32[4])", "(s32[], s32[4])"
+NVU = "(s32[], s32[4], s32[4])"
+SENT = "k = token[] after-all()\n o = token[] outfeed(v, k), outfeed_shape=s32[4]"
+FUNCTIONS = (
+    f"copies {{\n v = {V} parameter(0)\n ROOT r = {V} copy(v)\n}}\n"
+    f"negates {{\n v = {V} parameter(0)\n ROOT r = {V} negate(v)\n}}\n"
+    f"sends {{\n v = {V} parameter(0)\n {SENT}\n ROOT r = {V} copy(v)\n}}\n"
+    "differs {\n k = s32[] parameter(0)\n z0 = s32[] constant(9)\n ROOT o = pred[] compare(k, z0), direction=NE\n}\n"
+    "up2 {\n k = s32[] parameter(0)\n two = s32[] constant(2)\n ROOT j = s32[] add(k, two)\n}\n"
+    f"runs {{\n v = {V} parameter(0)\n l = s32[1] slice(v), slice={{[0:1]}}\n k = s32[] reshape(l)\n"
+    f" w = s32[] while(k), condition=differs, body=up2\n ROOT r = {V} copy(v)\n}}\n"
+)
+
+
+def tells(lines: Sequence[str], root: str, functions: str = "") -> bool:
+    """Whether a proof names what is promised of `c` after and not before; of `a` it is promised in both, and of `b`,
+    which is the same, in neither."""
+    head = ["s = s32[] parameter(0)", f"x = {V} parameter(1)", "n = s32[] parameter(2)", "q = pred[] parameter(3)"]
+    head += [f"{name} = {V} call(x), to_apply={f}" for name, f in (("a", "sorted"), ("b", "plain"), ("c", "SAID"))]
+    text = entry(*head, *lines, root, before=PLAIN + SORTED + FUNCTIONS + functions)
+    before, after = (parse_module(text.replace("SAID", said)) for said in ("plain", "sorted"))
+    return is_named(before, after, PROMISE)
+
+
+def two(first: str, last: str) -> list[str]:
+    """Two values, of which the first is made of `a` and the last of `c`."""
+    return [first.replace("@", "0").replace("OF", "a"), last.replace("@", "1").replace("OF", "c")]
+
+
+BOTH = f"ROOT r = {VV} tuple(w0, w1)"
+ALWAYS = f"w@ = {V} negate(OF)"
+ONE = f"w@ = {V} conditional(s, OF, x), branch_computations={{negates, copies}}"
+OTHER = f"w@ = {V} conditional(s, x, OF), branch_computations={{copies, negates}}"
+EITHER = f"w@ = {V} conditional(s, OF, OF), branch_computations={{negates, copies}}"
+OF_THREE = f"w@ = {V} conditional(s, OF, x, x), branch_computations={{negates, copies, copies}}"
+ALL_OF_THREE = f"w@ = {V} conditional(s, OF, OF, OF), branch_computations={{negates, copies, copies}}"
+TWO_OF_THREE = f"w@ = {V} conditional(s, OF, OF, x), branch_computations={{negates, copies, copies}}"
+THE_LAST = f"w@ = {V} conditional(s, x, x, OF), branch_computations={{negates, copies, copies}}"
+BY_TRUTH = f"w@ = {V} conditional(q, OF, x), true_computation=negates, false_computation=copies"
+BY_UNTRUTH = f"w@ = {V} conditional(q, x, OF), true_computation=negates, false_computation=copies"
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        (ONE, ONE, False),
+        (ONE, OTHER, True),
+        (ONE, ALWAYS, True),
+        (OTHER, ALWAYS, True),
+        (ALWAYS, ONE, False),
+        (ALWAYS, OTHER, False),
+        (EITHER, ALWAYS, False),
+        (EITHER, OTHER, False),
+        (ONE, EITHER, True),
+        (OTHER, EITHER, True),
+        (ONE, ONE.replace("(s", "(n"), True),
+        (ONE, ONE.replace("negates", "copies"), False),
+        (ONE, OF_THREE, True),
+        (ALL_OF_THREE, ALWAYS, False),
+        (TWO_OF_THREE, ALWAYS, True),
+        (TWO_OF_THREE, OF_THREE, False),
+        (TWO_OF_THREE, THE_LAST, True),
+        (BY_TRUTH, BY_TRUTH, False),
+        (BY_TRUTH, BY_UNTRUTH, True),
+        (BY_TRUTH, ALWAYS, True),
+        (ONE.replace("negates", "sends"), ALWAYS, True),
+        (ONE.replace("negates", "sends"), ONE, False),
+        (OTHER.replace("negates", "sends"), ONE, True),
+    ],
+)
+def test_what_is_promised_of_what_a_branch_reads(first: str, last: str, told: bool) -> None:
+    assert tells(two(first, last), BOTH) is told
+
+
+@pytest.mark.parametrize(("other", "told"), [("x", True), ("a", False)])
+def test_what_is_promised_of_what_one_conditional_and_another_read(other: str, told: bool) -> None:
+    """By the same number: between them they read it always."""
+    lines = [*two(ONE, ALWAYS), OTHER.replace("@", "2").replace("OF", other)]
+    assert tells(lines, f"ROOT r = ({V}, {V}, {V}) tuple(w0, w1, w2)") is told
+
+
+IOTA = f"p = {V} iota(), iota_dimension=0\n ROOT r = {V} conditional"
+INNER = {
+    "one": f"ROOT r = {V} conditional(k, v, v), branch_computations={{negates, copies}}",
+    "other": f"{IOTA}(k, p, v), branch_computations={{copies, negates}}",
+    "first": f"{IOTA}(k, v, p), branch_computations={{negates, copies}}",
+    "none": f"ROOT r = {V} negate(v)",
+}
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        ("first", "first", False),
+        ("first", "other", True),
+        ("first", "none", True),
+        ("none", "first", False),
+        ("none", "one", False),
+        ("one", "none", False),
+        ("one", "other", False),
+    ],
+)
+def test_what_is_promised_of_what_a_branch_of_a_branch_reads(first: str, last: str, told: bool) -> None:
+    functions = "".join(f"f{name} {{\n{parts_of(NV, 'kv')} {lines}\n}}\n" for name, lines in INNER.items())
+    functions += f"stays {{\n{parts_of(NV, 'kv')} m = {V} broadcast(k), dimensions={{}}\n ROOT r = {V} copy(m)\n}}\n"
+    lines = [f"t{at} = {NV} tuple(n, {of})" for at, of in enumerate("ac")]
+    lines += [
+        f"w{at} = {V} conditional(s, t{at}, t{at}), branch_computations={{f{name}, stays}}"
+        for at, name in enumerate((first, last))
+    ]
+    assert tells(lines, BOTH, functions) is told
+
+
+NUMBER = ("l@ = s32[1] slice(g@), slice={[0:1]}", "k@ = s32[] reshape(l@)")
+LOOP = (*NUMBER, "d@ = s32[] while(k@), condition=differs, body=up2")
+CHOSEN = {
+    "one": "g@ = s32[4] conditional(s, OF, b), branch_computations={copies, copies}",
+    "other": "g@ = s32[4] conditional(s, b, OF), branch_computations={copies, copies}",
+    "always": "g@ = s32[4] copy(OF)",
+}
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        ("one", "one", False),
+        ("one", "other", True),
+        ("one", "always", True),
+        ("always", "one", False),
+        ("always", "always", False),
+    ],
+)
+def test_what_is_promised_of_what_decides_on_a_loop_in_a_branch_alone(first: str, last: str, told: bool) -> None:
+    """The loop itself is one, as what it begins with is the same in all branches."""
+    lines = [
+        line.replace("@", str(at)).replace("OF", of)
+        for at, of, way in ((0, "a", first), (1, "c", last))
+        for line in (CHOSEN[way], *LOOP)
+    ]
+    assert tells(lines, f"ROOT r = {V} negate(x)") is told
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        (ONE, "runs, copies", False),
+        (OTHER, "runs, copies", True),
+        (ONE, "copies, runs", True),
+        (ALWAYS, "runs, copies", False),
+    ],
+)
+def test_what_is_promised_of_what_is_read_where_it_decides_on_a_loop(first: str, last: str, told: bool) -> None:
+    """What is read where the loop is run is enough."""
+    given = "c, x" if last.startswith("runs") else "x, c"
+    lines = [first.replace("@", "0").replace("OF", "a")]
+    lines += [f"w = {V} conditional(s, {given}), branch_computations={{{last}}}", f"ROOT r = {V} negate(w0)"]
+    assert tells(lines[:-1], lines[-1]) is told
+
+
+def loop(less: str, turn: str, gives: str, kind: str = NVU) -> str:
+    names = "nvu"[: kind.count("s32")]
+    return (
+        f"{less} {{\n{parts_of(kind, names)} z0 = s32[] constant({9 - len(less)})\n"
+        f" ROOT o = pred[] compare(n, z0), direction=LT\n}}\n"
+        f"{turn} {{\n{parts_of(kind, names)} one = s32[] constant(1)\n j = s32[] add(n, one)\n {gives}\n}}\n"
+    )
+
+
+TURNS = {
+    "what a turn hands on": f"ROOT r = {NVU} tuple(j, u, u)",
+    "what is made in a turn": f"m = {V} negate(u)\n ROOT r = {NVU} tuple(j, m, u)",
+    "what a branch in a turn reads": (
+        f"m = {V} conditional(n, u, v), branch_computations={{negates, copies}}\n ROOT r = {NVU} tuple(j, m, u)"
+    ),
+}
+
+
+@pytest.mark.parametrize("turn", TURNS)
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [("less", "less", False), ("fewer", "less", True), ("less", "", True), ("", "less", False)],
+)
+def test_what_is_promised_of_what_a_turn_reads(turn: str, first: str, last: str, told: bool) -> None:
+    """There may be none."""
+    functions = loop("less", "turn", TURNS[turn]) + loop("fewer", "turned", TURNS[turn])
+    lines = []
+    for at, of, by in ((0, "a", first), (1, "c", last)):
+        begins = f"t{at} = {NVU} tuple(n, x, {of})"
+        run = [begins, f"h{at} = {NVU} while(t{at}), condition={by}, body=turn"]
+        lines += [*run, f"w{at} = {V} get-tuple-element(h{at}), index=1"] if by else [f"w{at} = {V} negate({of})"]
+    assert tells(lines, BOTH, functions) is told
+
+
+NK = "(s32[], s32[], s32[4], s32[4])"
+STEPS = {
+    "the same": ("n, n", "1", "9", False),
+    "from another number": ("q, n", "1", "9", True),
+    "by another number of another part": ("n, s", "1", "9", True),
+    "by another step": ("n, n", "2", "9", True),
+    "to another end": ("n, n", "1", "8", True),
+}
+READS = {
+    "in a turn": (f" m = {V} conditional(k, u, v), branch_computations={{negates, copies}}\n", "", "m"),
+    "where it is asked": (
+        "",
+        f" m = {V} conditional(k, u, v), branch_computations={{negates, copies}}\n"
+        " l = s32[1] slice(m), slice={[0:1]}\n h = s32[] reshape(l)\n",
+        "v",
+    ),
+}
+
+
+@pytest.mark.parametrize("reads", READS)
+@pytest.mark.parametrize("way", STEPS)
+def test_what_is_promised_of_what_a_number_in_a_turn_chooses(way: str, reads: str) -> None:
+    """It is read in the same turns only if they are turns of the same loop."""
+    made, asked, gives = READS[reads]
+    begins, step, end, told = STEPS[way]
+
+    def functions(name: str, step: str, end: str) -> str:
+        parts = parts_of(NK, "nkvu")
+        last = "h" if asked else "z0"
+        return (
+            f"less{name} {{\n{parts}{asked} z0 = s32[] constant({end})\n y = s32[] add({last}, z0)\n"
+            f" ROOT o = pred[] compare(n, y), direction=LT\n}}\n"
+            f"turn{name} {{\n{parts}{made} one = s32[] constant({step})\n j = s32[] add(n, one)\n"
+            f" i = s32[] add(k, one)\n"
+            f" ROOT r = {NK} tuple(j, i, {gives}, u)\n}}\n"
+        )
+
+    lines = []
+    for at, of, given in ((0, "a", "n, n"), (1, "c", begins)):
+        lines.append(f"t{at} = {NK} tuple({given.replace('q', 'm')}, x, {of})")
+        lines.append(f"h{at} = {NK} while(t{at}), condition=less{at}, body=turn{at}")
+        lines.append(f"w{at} = {V} get-tuple-element(h{at}), index=2")
+    text = functions("0", "1", "9") + functions("1", step, end)
+    assert tells(["m = s32[] negate(n)", *lines], BOTH, text) is told
+
+
+@pytest.mark.parametrize(("begins", "index", "told"), [("a, x", 1, False), ("x, a", 2, False), ("a, x", 2, True)])
+def test_what_a_loop_begins_with_is_read_where_it_takes_no_turn(begins: str, index: int, told: bool) -> None:
+    """Of the other part it is read behind a turn alone."""
+    functions = loop("less", "turn", f"m = {V} negate(v)\n ROOT r = {NVU} tuple(j, m, m)")
+    lines = [f"t = {NVU} tuple(n, {begins})", f"h = {NVU} while(t), condition=less, body=turn"]
+    lines += [f"w0 = {V} get-tuple-element(h), index={index}", f"w1 = {V} negate(c)"]
+    assert tells(lines, BOTH, functions) is told
+
+
+@pytest.mark.parametrize(("first", "told"), [("v, u", False), ("u, v", True)])
+def test_what_is_promised_of_what_a_branch_in_a_turn_is_given(first: str, told: bool) -> None:
+    """Of the branches in the turns of two loops that differ in nothing else."""
+    gives = f"m = {V} conditional(n, GIVEN), branch_computations={{negates, copies}}\n ROOT r = {NVU} tuple(j, v, u)"
+    ends = f" y = {V} negate(m)\n l = s32[1] slice(y), slice={{[0:1]}}\n k = s32[] reshape(l)\n"
+    ends += " w = s32[] while(k), condition=differs, body=up2\n"
+    functions = "".join(
+        loop(less, turn, gives.replace("GIVEN", given).replace("\n ROOT", f"\n{ends} ROOT"))
+        for less, turn, given in (("fewer", "turned", first), ("less", "turn", "v, u"))
+    )
+    lines = [f"t0 = {NVU} tuple(n, a, b)", f"w0 = {NVU} while(t0), condition=less, body=turned"]
+    lines += [f"t1 = {NVU} tuple(n, c, b)", f"w1 = {NVU} while(t1), condition=less, body=turn"]
+    assert tells(lines, f"ROOT r = {V} negate(x)", functions) is told
+
+
+@pytest.mark.parametrize(("selector", "told"), [("0", True), ("1", False)])
+def test_a_number_that_is_known_chooses_too(selector: str, told: bool) -> None:
+    """What is given to a branch that is never taken nobody reads."""
+    branches = "branch_computations={copies, negates}"
+    lines = [f"i = s32[] constant({selector})", f"w0 = {V} conditional(i, x, a), {branches}"]
+    lines += ["j = s32[] constant(1)", f"w1 = {V} conditional(j, x, c), {branches}"]
+    assert tells(lines, BOTH) is told
