@@ -192,15 +192,22 @@ TURNS = {
 @pytest.mark.parametrize("turn", TURNS)
 @pytest.mark.parametrize(
     ("first", "last", "told"),
-    [("less", "less", False), ("fewer", "less", True), ("less", "", True), ("", "less", False)],
+    [
+        ("less", "less", False),
+        ("fewer", "less", True),
+        ("less of s", "less", True),
+        ("less", "", True),
+        ("", "less", False),
+    ],
 )
 def test_what_is_promised_of_what_a_turn_reads(turn: str, first: str, last: str, told: bool) -> None:
     """There may be none."""
     functions = loop("less", "turn", TURNS[turn]) + loop("fewer", "turned", TURNS[turn])
     lines = []
     for at, of, by in ((0, "a", first), (1, "c", last)):
-        begins = f"t{at} = {NVU} tuple(n, x, {of})"
-        run = [begins, f"h{at} = {NVU} while(t{at}), condition={by}, body=turn"]
+        less, _, number = by.partition(" of ")
+        begins = f"t{at} = {NVU} tuple({number or 'n'}, x, {of})"
+        run = [begins, f"h{at} = {NVU} while(t{at}), condition={less}, body=turn"]
         lines += [*run, f"w{at} = {V} get-tuple-element(h{at}), index=1"] if by else [f"w{at} = {V} negate({of})"]
     assert tells(lines, BOTH, functions) is told
 
