@@ -600,3 +600,150 @@ def test_what_is_one_of_two_arrays_lies_with_no_third_one(run: str) -> None:
     """Two calls of the same, of which one is given what the other is not."""
     text = _either("a branch that hands on either", run, "y, y", False, "x, v")
     assert _said(text, "hazard-in-place") == {"proved"}
+
+
+_HANDS: Final = "hands {\n ROOT v = f32[8] parameter(0)\n}\n"
+_CHOOSES: Final = f"chooses {{\n{_TAKES}{_CHOICE}}}\n"
+_REVERSES: Final = (
+    "fused {\n p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n b = f32[8] reverse(q), dimensions={0}\n"
+    " ROOT d = f32[8] add(p, b)\n}\n"
+)
+_OVER: Final = "kind=kLoop, calls=fused, output_to_operand_aliasing={{}: (0, {})}"
+
+
+def _over(functions: str, lines: list[str], given: str) -> str:
+    """A fusion declared over the first of what it is given that reads the second turned round."""
+    head = ["a = f32[8] parameter(0)", "b = f32[8] parameter(1)", "k = s32[] parameter(2)"]
+    head += ["x = f32[8] negate(a)", "y = f32[8] negate(b)", "zero = s32[] constant(0)"]
+    body = "".join(f" {line}\n" for line in (*head, *lines, f"ROOT z = f32[8] fusion({given}), {_OVER}"))
+    return f"{_HEAD}{_HANDS}{_CHOOSES}{_REVERSES}{functions}ENTRY e {{\n{body}}}\n"
+
+
+_ONE_MADE: Final = {
+    "a choice": " ROOT r = f32[8] conditional(k, p, n), branch_computations={hands, hands}\n",
+    "a call": " ROOT r = f32[8] call(p, n, k), to_apply=chooses\n",
+    "a call, the other way round": " ROOT r = f32[8] call(n, p, k), to_apply=chooses\n",
+    "a call in flight": (
+        " s = ((f32[8], f32[8], s32[]), f32[8]) async-start(p, n, k), calls=chooses\n ROOT r = f32[8] async-done(s)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("given", ["x", "y"])
+@pytest.mark.parametrize("levels", [1, 2])
+@pytest.mark.parametrize("way", _ONE_MADE)
+def test_what_is_given_or_made_lies_with_what_is_given(way: str, levels: int, given: str) -> None:
+    """Of the two that what is called chooses between the caller has given one."""
+    functions = (
+        f"runs1 {{\n p = f32[8] parameter(0)\n k = s32[] parameter(1)\n n = f32[8] negate(p)\n{_ONE_MADE[way]}}}\n"
+    )
+    functions += (
+        "runs2 {\n p = f32[8] parameter(0)\n k = s32[] parameter(1)\n ROOT r = f32[8] call(p, k), to_apply=runs1\n}\n"
+    )
+    called = [f"v = f32[8] call({given}, k), to_apply=runs{levels}"]
+    flies = [f"s = ((f32[8], s32[]), f32[8]) async-start({given}, k), calls=runs{levels}", "v = f32[8] async-done(s)"]
+    for lines in (called, flies):
+        found = _said(_over(functions, lines, "x, v"), "hazard-in-place")
+        assert found == {"refuted" if given == "x" else "proved"}
+
+
+_TWO_MADE: Final = {
+    "an update": " r = f32[8] dynamic-update-slice(n, h, z)\n",
+    "a choice": " m = f32[8] cosine(p)\n r = f32[8] conditional(k, m, n), branch_computations={hands, hands}\n",
+    "another array": " r = f32[8] cosine(n)\n",
+}
+
+
+@pytest.mark.parametrize("run", ["call(x, k), to_apply=runs", "async-done(s)"])
+@pytest.mark.parametrize("way", _TWO_MADE)
+def test_two_results_that_lie_in_one_buffer_do_so_where_they_are_given_back(way: str, run: str) -> None:
+    functions = (
+        "runs {\n p = f32[8] parameter(0)\n k = s32[] parameter(1)\n z = s32[] constant(0)\n"
+        f" h = f32[4] slice(p), slice={{[0:4]}}\n n = f32[8] negate(p)\n{_TWO_MADE[way]}"
+        f" ROOT t = {_PAIR} tuple(n, r)\n}}\n"
+    )
+    lines = [f"s = ((f32[8], s32[]), {_PAIR}) async-start(x, k), calls=runs"] if "done" in run else []
+    lines += [f"t = {_PAIR} {run}", *(f"{n} = f32[8] get-tuple-element(t), index={k}" for k, n in enumerate("uv"))]
+    said = "proved" if way == "another array" else "refuted"
+    assert _said(_over(functions, lines, "u, v"), "hazard-in-place") == {said}
+
+
+_TWO_GIVEN: Final = {
+    "an update": ["h = f32[4] slice(y), slice={[0:4]}", "e = f32[8] dynamic-update-slice(x, h, zero)"],
+    "a call that chooses": ["e = f32[8] call(x, y, k), to_apply=chooses"],
+    "a conditional": ["e = f32[8] conditional(k, x, y), branch_computations={hands, hands}"],
+    "a copy": ["e = f32[8] copy(x)"],
+}
+
+
+@pytest.mark.parametrize("run", ["a call", "a call in a call", "what flies", "a branch", "a turn"])
+@pytest.mark.parametrize("given", ["x, e", "e, x"])
+@pytest.mark.parametrize("way", _TWO_GIVEN)
+def test_two_versions_that_lie_in_one_buffer_do_so_where_they_are_handed_over(way: str, given: str, run: str) -> None:
+    two = f" f = f32[8] fusion(p, q), {_OVER}\n"
+    takes = " p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n"
+    called = f"two {{\n{takes}{two} ROOT g = f32[8] cosine(f)\n}}\n"
+    functions = {
+        "a call in a call": f"{called}calls {{\n{takes} ROOT g = f32[8] call(p, q), to_apply=two\n}}\n",
+        "a branch": f"taken {{\n{_PARTS}{two} ROOT g = f32[8] cosine(f)\n}}\n",
+        "a turn": f"asks {{\n{_PARTS} z = s32[] constant(0)\n ROOT o = pred[] compare(k, z), direction=GT\n}}\n"
+        f"turns {{\n{_PARTS}{two} c = f32[8] copy(q)\n one = s32[] constant(1)\n j = s32[] subtract(k, one)\n"
+        f" ROOT r = {_STATE} tuple(f, c, j)\n}}\n",
+    }.get(run, called)
+    lines = [
+        *_TWO_GIVEN[way],
+        f"u = {_STATE} tuple({given}, k)",
+        "w = f32[8] negate(b)",
+        "m = f32[8] cosine(b)",
+        f"o = {_STATE} tuple(w, m, k)",
+    ]
+    lines += {
+        "a call": [f"v = f32[8] call({given}), to_apply=two"],
+        "a call in a call": [f"v = f32[8] call({given}), to_apply=calls"],
+        "what flies": [f"s = ({_PAIR}, f32[8]) async-start({given}), calls=two", "v = f32[8] async-done(s)"],
+        "a branch": ["v = f32[8] conditional(k, o, u), branch_computations={taken, taken}"],
+        "a turn": [f"l = {_STATE} while(u), condition=asks, body=turns", "v = f32[8] get-tuple-element(l), index=0"],
+    }[run]
+    text = _over(functions, lines, "v, v").replace(f"fusion(v, v), {_OVER}", "negate(v)")
+    said = _said(text, "hazard-in-place")
+    assert said == {"proved"} if way == "a copy" else said <= {"refuted", "unknown"}
+
+
+@pytest.mark.parametrize("index", [0, 1])
+@pytest.mark.parametrize(("own", "said"), [(True, "refuted"), (False, "proved")])
+def test_each_of_two_buffers_is_shared(index: int, own: bool, said: str) -> None:
+    functions = (
+        "runs {\n"
+        + "".join(f" {n} = f32[8] parameter({k})\n" for k, n in enumerate("pqol"))
+        + " k = s32[] parameter(4)\n"
+        + "".join(
+            f" {r} = f32[8] conditional(k, {given}), branch_computations={{hands, hands}}\n"
+            for r, given in (("d", "p, q"), ("r", "o, l"))
+        )
+        + f" ROOT t = {_PAIR} tuple(d, r)\n}}\n"
+    )
+    lines = ["o = f32[8] cosine(a)", "l = f32[8] cosine(b)", f"t = {_PAIR} call(x, y, o, l, k), to_apply=runs"]
+    lines.append(f"v = f32[8] get-tuple-element(t), index={index}")
+    assert _said(_over(functions, lines, f"{'xo'[index if own else 1 - index]}, v"), "hazard-in-place") == {said}
+
+
+@pytest.mark.parametrize(("read", "said"), [("x", "refuted"), ("o", "proved")])
+@pytest.mark.parametrize("run", ["f32[8] async-done(s)", "f32[8] call(u), to_apply=runs"])
+def test_parts_of_a_tuple_in_a_tuple_are_handed_over_each(run: str, read: str, said: str) -> None:
+    state = f"(s32[], {_PAIR})"
+    functions = (
+        f"runs {{\n s = {state} parameter(0)\n k = s32[] get-tuple-element(s), index=0\n"
+        f" t = {_PAIR} get-tuple-element(s), index=1\n"
+        + "".join(f" {n} = f32[8] get-tuple-element(t), index={k}\n" for k, n in enumerate("pq"))
+        + f"{_CHOICE}}}\n"
+    )
+    lines = ["o = f32[8] cosine(a)", f"t = {_PAIR} tuple(x, y)", f"u = {state} tuple(k, t)"]
+    lines += [f"s = (({state}), f32[8]) async-start(u), calls=runs"] if "done" in run else []
+    assert _said(_over(functions, [*lines, f"v = {run}"], f"{read}, v"), "hazard-in-place") == {said}
+
+
+@pytest.mark.parametrize(("run", "given"), [("call(x, y, k), to_apply=runs", ""), ("async-done(s)", "x, y, k")])
+def test_what_gives_nothing_may_choose_all_the_same(run: str, given: str) -> None:
+    functions = f"runs {{\n{_TAKES}{_CHOICE.replace('ROOT ', '')} ROOT e = () tuple()\n}}\n"
+    lines = [f"s = ((f32[8], f32[8], s32[]), ()) async-start({given}), calls=runs"] if given else []
+    assert _said(_over(functions, [*lines, f"v = () {run}"], "x, y"), "hazard-in-place") == {"refuted"}

@@ -10,7 +10,7 @@ a buffer of its own, or in place, in the buffer of an operand. Two modes say wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -151,20 +151,26 @@ class LocalBuffers:
                 # Who calls this computation has to know, too, whose buffer is overwritten and handed back.
                 self.writes.append(InPlaceWrite(i.name, spot, handed, optional=True))
 
+    def _handed_over(self, i: Instruction) -> list[tuple[str, list[Spot]]]:
+        """What an instruction runs, each with where its parameters lie. Of what flies the end tells, as all is bound by
+        then."""
+        link = link_of(i.opcode)
+        if i.opcode in IN_STEPS:
+            return [(body, [(o, ()) for o in operands]) for body, operands in self.callees.bodies(i)]
+        ends = link is not None and link.role == "done"
+        return [(body, operands) for body, operands, _ in self.callees.handing_back((i.name, ()))] if ends else []
+
     def _share_what_lies_together(self, i: Instruction) -> None:
         """What lies in one buffer in what an instruction runs does so where it is handed over and given back."""
-        link = link_of(i.opcode)
-        ways: list[tuple[str, list[Spot]]] = []
-        if i.opcode in IN_STEPS:
-            ways = [(body, [(o, ()) for o in operands]) for body, operands in self.callees.bodies(i)]
-        elif link is not None and link.role == "done":  # all is bound by then
-            for spot in self.leaves(i.name)[:1]:
-                ways = [(body, operands) for body, operands, _ in self.callees.handing_back(spot)]
-        for body, operands in ways:
+        for body, operands in self._handed_over(i):
             summary = self.summaries.get(body)
             for one in summary.together if summary is not None else ():
                 given = [(operands[number], at) for number, at in one.parts if number < len(operands)]
-                spots = [(name, (*before, *at)) for (name, before), at in given] + [(i.name, at) for at in one.results]
+                spots = [(name, (*before, *at)) for (name, before), at in given]
+                # A result that is bound before its only operand lies elsewhere: a copy comes between.
+                bound = max((self.order[name] for (name, _), _ in given), default=0) if len(given) == 1 else 0
+                results = [(i.name, at) for at in one.results if (i.name, at) in self.version]
+                spots += [spot for spot in results if self.order[self.version[spot][0]] >= bound]
                 # Constants lie in memory of their own: a copy stands between.
                 found = [s for s in spots if s in self.version and not self._is_constant(s)]
                 for spot in found[1:]:
@@ -189,6 +195,24 @@ class LocalBuffers:
                         inside = given[1][: len(index)] == index and self.buffer(given) == self.buffer(spot)
                         if inner is not None and inside:
                             inner._share((p.name, given[1][len(index) :]), (inner.computation.root_name, at))
+        for i in self.computation.instructions:
+            for body, operands in self._handed_over(i):
+                if (inner := others.get(body)) is not None:
+                    self._share_parameters(inner, operands)
+
+    def _share_parameters(self, inner: LocalBuffers, operands: Sequence[Spot]) -> None:
+        """Two versions that lie in one buffer do so where both are handed over."""
+        there: dict[Spot, dict[Spot, Spot]] = {}
+        for p in inner.computation.parameters:
+            number = p.parameter_number or 0
+            name, index = operands[number] if number < len(operands) else ("", ())
+            for given in self.leaves(name) if name else ():
+                if given[1][: len(index)] == index:
+                    version = self.version.get(given, given)
+                    there.setdefault(self.buffer(given), {}).setdefault(version, (p.name, given[1][len(index) :]))
+        for first, *others in map(list, (found.values() for found in there.values())):
+            for other in others:
+                inner._share(first, other)
 
     def one_part(self, loop: Instruction, a: ShapeIndex, b: ShapeIndex) -> bool:
         """Both parts of a loop's state hold one value at first and after every turn."""
