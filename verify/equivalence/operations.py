@@ -80,6 +80,7 @@ class OperationReader(ABC):
     needed: Statements = 0
     """Those that effects are made of."""
     entered: Entered = field(default_factory=Entered)
+    """What stands for the statements of what branches and turns are given."""
     stated_in: dict[str, Statements] = field(default_factory=dict)
     """Those that what a function gives is made of."""
     sources: Sources = field(default_factory=lambda: Sources(()))

@@ -114,7 +114,7 @@ class GraphReader(OperationReader):
         for promise, by in self.promises | self.promised_in_functions:
             need = self.need(by)
             promises[promise] = promises[promise].joined(need) if promise in promises else need
-        endings = tuple(replace(e, need=self.need(e.by)) for e in self.endings)
+        endings = tuple(e if e.stated is None else replace(e, need=self.need(e.by)) for e in self.endings)
         return ReadModule(list(leaves_of(result)), self.effects, promises, endings)
 
     def need(self, by: Statements) -> Need:
@@ -211,9 +211,9 @@ class GraphReader(OperationReader):
         if path and self.exchanges > before.exchanges:
             raise NotModelled(f"{name} of {i.opcode}, which exchanges between devices in a branch or turn")
         made = self.sources.of_result(count_of(value))
-        self.sources.parts = [self.sources.all_given | part for part in made]
-        decided = self.sources.all_given
-        loops = [with_unknown_words(e, self.graph, operands, key, decided) for e in self.endings[before.loops :]]
+        given_all = self.sources.all_given
+        self.sources.parts = [given_all | part for part in made]
+        loops = [with_unknown_words(e, self.graph, operands, key, given_all) for e in self.endings[before.loops :]]
         if forms:
             counts = {(COUNTED, "while", e.stated, e.whole, path) for e in loops if e.stated is not None}
             self.promised_inside(counts, (key, tuple(operands), stated_by(self.module, i)))
