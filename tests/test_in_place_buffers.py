@@ -642,7 +642,12 @@ def test_what_is_given_or_made_lies_with_what_is_given(way: str, levels: int, gi
     )
     called = [f"v = f32[8] call({given}, k), to_apply=runs{levels}"]
     flies = [f"s = ((f32[8], s32[]), f32[8]) async-start({given}, k), calls=runs{levels}", "v = f32[8] async-done(s)"]
-    for lines in (called, flies):
+    later = [
+        f"s = ((f32[8]), f32[8]) async-start({given}), calls=runs{levels}",
+        "m = ((f32[8], s32[]), f32[8]) async-update(s, k)",
+        "v = f32[8] async-done(m)",
+    ]
+    for lines in (called, flies, later):
         found = _said(_over(functions, lines, "x, v"), "hazard-in-place")
         assert found == {"refuted" if given == "x" else "proved"}
 
@@ -747,3 +752,66 @@ def test_what_gives_nothing_may_choose_all_the_same(run: str, given: str) -> Non
     functions = f"runs {{\n{_TAKES}{_CHOICE.replace('ROOT ', '')} ROOT e = () tuple()\n}}\n"
     lines = [f"s = ((f32[8], f32[8], s32[]), ()) async-start({given}), calls=runs"] if given else []
     assert _said(_over(functions, [*lines, f"v = () {run}"], "x, y"), "hazard-in-place") == {"refuted"}
+
+
+_BACK: Final = [f"{n} = f32[8] get-tuple-element(d), index={k}" for k, n in enumerate("uv")]
+
+
+@pytest.mark.parametrize(("read", "said"), [("u, v", "refuted"), ("x, v", "proved")])
+def test_two_results_that_are_bound_before_what_they_are_made_of_lie_together(read: str, said: str) -> None:
+    """And not with it: a copy comes between."""
+    functions = (
+        "runs {\n k = s32[] parameter(0)\n p = f32[8] parameter(1)\n n = f32[8] negate(p)\n"
+        f" c = f32[8] conditional(k, p, n), branch_computations={{hands, hands}}\n ROOT t = {_PAIR} tuple(c, n)\n}}\n"
+    )
+    lines = [f"s = ((s32[]), {_PAIR}) async-start(k), calls=runs", f"m = ((s32[], f32[8]), {_PAIR}) async-update(s, x)"]
+    lines += [
+        f"d = {_PAIR} async-done(m)",
+        *(f"{n} = f32[8] get-tuple-element(d), index={k}" for k, n in enumerate("uv")),
+    ]
+    assert _said(_over(functions, lines, read), "hazard-in-place") == {said}
+
+
+@pytest.mark.parametrize("update", ["m = ((s32[], f32[8]), f32[8]) async-update(s, x)", ""])
+def test_a_result_that_is_bound_with_what_it_is_made_of_lies_there(update: str) -> None:
+    """By an update, or by a start behind which one comes that binds nothing."""
+    functions = (
+        f"runs {{\n k = s32[] parameter(0)\n p = f32[8] parameter(1)\n n = f32[8] negate(p)\n{_ONE_MADE['a call']}}}\n"
+    )
+    first = "((s32[]), ()) async-start(k)" if update else "((s32[], f32[8]), f32[8]) async-start(k, x)"
+    lines = [f"s = {first}, calls=runs", update or "m = ((s32[], f32[8]), f32[8]) async-update(s)"]
+    text = _over(functions, [*lines, "v = f32[8] async-done(m)"], "x, v")
+    assert _said(text, "hazard-in-place") == {"refuted"}
+
+
+@pytest.mark.parametrize(("branches", "said"), [("hands, hands", "refuted"), ("makes, makes", "proved")])
+def test_two_results_that_lie_in_one_buffer_outside_do_so_where_they_are_made(branches: str, said: str) -> None:
+    functions = (
+        "makes {\n v = f32[8] parameter(0)\n ROOT n = f32[8] negate(v)\n}\nruns {\n p = f32[8] parameter(0)\n"
+        f" n = f32[8] negate(p)\n r = f32[8] cosine(p)\n f = f32[8] fusion(n, r), {_OVER}\n"
+        f" ROOT t = {_PAIR} tuple(f, r)\n}}\n"
+    )
+    lines = [
+        f"d = {_PAIR} call(x), to_apply=runs",
+        *(f"{n} = f32[8] get-tuple-element(d), index={k}" for k, n in enumerate("uv")),
+    ]
+    lines.append(f"w = f32[8] conditional(k, u, v), branch_computations={{{branches}}}")
+    text = _over(functions, lines, "w, w").replace(f"fusion(w, w), {_OVER}", "negate(w)")
+    assert _said(text, "hazard-in-place") == {said}
+
+
+@pytest.mark.parametrize(("given", "said"), [("x, x, e", "refuted"), ("y, x, e", "refuted"), ("x, y, e", "proved")])
+def test_one_array_that_is_handed_over_twice_lies_twice_with_another(given: str, said: str) -> None:
+    """In another call of the same all three are apart."""
+    functions = (
+        "three {\n"
+        + "".join(f" {n} = f32[8] parameter({k})\n" for k, n in enumerate("pqr"))
+        + f" f = f32[8] fusion(r, q), {_OVER}\n ROOT g = f32[8] cosine(f)\n}}\n"
+    )
+    lines = [
+        *_TWO_GIVEN["an update"],
+        *(f"{n} = f32[8] {o}(a)" for n, o in (("l", "sine"), ("o", "cosine"), ("m", "abs"))),
+    ]
+    lines += ["w = f32[8] call(l, o, m), to_apply=three", f"v = f32[8] call({given}), to_apply=three"]
+    text = _over(functions, lines, "v, v").replace(f"fusion(v, v), {_OVER}", "add(v, w)")
+    assert _said(text, "hazard-in-place") == {said}

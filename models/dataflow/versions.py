@@ -36,6 +36,8 @@ PASS_ON: Final = HANDS_ON | {
 }
 """Instructions that touch no element of their operands."""
 _NOTHING: Final = Access()
+_ALL: Final = 1 << 60
+"""More operands than there are."""
 SurelyTurns = Callable[[Computation, Instruction], bool]
 """Whether a loop in a computation is known to take a turn."""
 
@@ -167,14 +169,25 @@ class LocalBuffers:
             for one in summary.together if summary is not None else ():
                 given = [(operands[number], at) for number, at in one.parts if number < len(operands)]
                 spots = [(name, (*before, *at)) for (name, before), at in given]
-                # A result that is bound before its only operand lies elsewhere: a copy comes between.
-                bound = max((self.order[name] for (name, _), _ in given), default=0) if len(given) == 1 else 0
                 results = [(i.name, at) for at in one.results if (i.name, at) in self.version]
-                spots += [spot for spot in results if self.order[self.version[spot][0]] >= bound]
-                # Constants lie in memory of their own: a copy stands between.
-                found = [s for s in spots if s in self.version and not self._is_constant(s)]
-                for spot in found[1:]:
-                    self._share(found[0], spot)
+                # A result that is bound before all these operands lies elsewhere: a copy comes between.
+                first = min((number for number, _ in one.parts), default=0)
+                early = [spot for spot in results if self._bound_by(self.version[spot][0]) <= first]
+                for group in (spots + [spot for spot in results if spot not in early], early):
+                    # Constants lie in memory of their own: a copy stands between.
+                    found = [s for s in group if s in self.version and not self._is_constant(s)]
+                    for spot in found[1:]:
+                        self._share(found[0], spot)
+
+    def _bound_by(self, name: str) -> int:
+        """How many operands are bound when an instruction is done, which others bind the rest of."""
+        i = self.computation.by_name[name]
+        link = link_of(i.opcode)
+        if link is None or link.role == "done":
+            return _ALL
+        if link.role == "start":
+            return len(i.operands)
+        return self.buffers.chains.bound_before(HloPosition(self.computation.name, name)) + len(i.operands) - 1
 
     def _is_constant(self, spot: Spot) -> bool:
         return self.computation.by_name[self.version.get(spot, spot)[0]].opcode == "constant"
@@ -198,21 +211,25 @@ class LocalBuffers:
         for i in self.computation.instructions:
             for body, operands in self._handed_over(i):
                 if (inner := others.get(body)) is not None:
-                    self._share_parameters(inner, operands)
+                    self._share_inside(inner, operands, i)
 
-    def _share_parameters(self, inner: LocalBuffers, operands: Sequence[Spot]) -> None:
-        """Two versions that lie in one buffer do so where both are handed over."""
-        there: dict[Spot, dict[Spot, Spot]] = {}
+    def _share_inside(self, inner: LocalBuffers, operands: Sequence[Spot], i: Instruction) -> None:
+        """Two versions that lie in one buffer do so in what is handed both, or gives both back."""
+        outside: list[tuple[Spot, Spot]] = []
         for p in inner.computation.parameters:
             number = p.parameter_number or 0
             name, index = operands[number] if number < len(operands) else ("", ())
-            for given in self.leaves(name) if name else ():
-                if given[1][: len(index)] == index:
-                    version = self.version.get(given, given)
-                    there.setdefault(self.buffer(given), {}).setdefault(version, (p.name, given[1][len(index) :]))
-        for first, *others in map(list, (found.values() for found in there.values())):
-            for other in others:
-                inner._share(first, other)
+            held = self.leaves(name) if name else []
+            outside += [(s, (p.name, s[1][len(index) :])) for s in held if s[1][: len(index)] == index]
+        if i.opcode != "while":
+            outside += [(s, (inner.computation.root_name, s[1])) for s in self.leaves(i.name)]
+        there: dict[Spot, dict[Spot, list[Spot]]] = {}
+        for spot, own in outside:
+            there.setdefault(self.buffer(spot), {}).setdefault(self.version.get(spot, spot), []).append(own)
+        for versions in there.values():
+            first, *rest = (own for found in versions.values() for own in found)
+            for own in rest if len(versions) > 1 else ():
+                inner._share(first, own)
 
     def one_part(self, loop: Instruction, a: ShapeIndex, b: ShapeIndex) -> bool:
         """Both parts of a loop's state hold one value at first and after every turn."""
