@@ -46,7 +46,7 @@ class InPlaceWrite:
 
 @dataclass(frozen=True)
 class OneBuffer:
-    """What lies in one buffer in a computation."""
+    """What may lie in one buffer in a computation."""
 
     parts: tuple[tuple[int, ShapeIndex], ...]
     """Those of parameters, each with the parameter's number."""
@@ -67,4 +67,4 @@ class Summary:
     one: Mapping[ShapeIndex, ShapeIndex]
     """For a part of the result the first part that is the same array; only where that is another one."""
     together: tuple[OneBuffer, ...]
-    """Where parts of parameters and of the result lie together once copies have been inserted."""
+    """Where parts of parameters and of the result may lie together once copies have been inserted."""

@@ -63,6 +63,7 @@ class LocalBuffers:
         self.callees = Callees(buffers, computation, summaries)
         self._updates = Updates(self.callees, self.version)
         self._parent: dict[Spot, Spot] = {}
+        self._places: dict[Spot, Spot] = {}
         numbered = {p.parameter_number or 0: p.name for p in computation.parameters}
         self._equal: dict[Spot, Spot] = {
             (numbered[k], at): (numbered[n], first)
@@ -84,8 +85,14 @@ class LocalBuffers:
 
     def buffer(self, spot: Spot) -> Spot:
         """The name of the buffer at a spot: the same for all that share it."""
+        return self._root(self._parent, spot)
+
+    def place(self, spot: Spot) -> Spot:
+        """The same for all that share a buffer, or may do so by what is run here, or runs this."""
+        return self._root(self._places, spot)
+
+    def _root(self, parent: dict[Spot, Spot], spot: Spot) -> Spot:
         root = spot = self.version.get(spot, spot)
-        parent = self._parent
         while (above := parent.get(root, root)) != root:
             root = above
         while spot != root:
@@ -95,9 +102,15 @@ class LocalBuffers:
         return root
 
     def _share(self, a: Spot, b: Spot) -> None:
-        a, b = self.buffer(a), self.buffer(b)
-        if a != b:
-            self._parent[b] = a
+        one, other = self.buffer(a), self.buffer(b)
+        if one != other:
+            self._parent[other] = one
+        self._may_share(a, b)
+
+    def _may_share(self, a: Spot, b: Spot) -> None:
+        one, other = self.place(a), self.place(b)
+        if one != other:
+            self._places[other] = one
 
     def _add(self, i: Instruction) -> None:
         sources = self.buffers.sources
@@ -163,7 +176,7 @@ class LocalBuffers:
         return [(body, operands) for body, operands, _ in self.callees.handing_back((i.name, ()))] if ends else []
 
     def _share_what_lies_together(self, i: Instruction) -> None:
-        """What lies in one buffer in what an instruction runs does so where it is handed over and given back."""
+        """What may lie in one buffer in what an instruction runs may do so where it is handed over and given back."""
         for body, operands in self._handed_over(i):
             summary = self.summaries.get(body)
             for one in summary.together if summary is not None else ():
@@ -177,7 +190,7 @@ class LocalBuffers:
                     # Constants lie in memory of their own: a copy stands between.
                     found = [s for s in group if s in self.version and not self._is_constant(s)]
                     for spot in found[1:]:
-                        self._share(found[0], spot)
+                        self._may_share(found[0], spot)
 
     def _bound_by(self, name: str) -> int:
         """How many operands are bound when an instruction is done, which others bind the rest of."""
@@ -214,7 +227,7 @@ class LocalBuffers:
                     self._share_inside(inner, operands, i)
 
     def _share_inside(self, inner: LocalBuffers, operands: Sequence[Spot], i: Instruction) -> None:
-        """Two versions that lie in one buffer do so in what is handed both, or gives both back."""
+        """Two versions that may lie in one buffer may do so in what is handed both, or gives both back."""
         outside: list[tuple[Spot, Spot]] = []
         for p in inner.computation.parameters:
             number = p.parameter_number or 0
@@ -225,11 +238,11 @@ class LocalBuffers:
             outside += [(s, (inner.computation.root_name, s[1])) for s in self.leaves(i.name)]
         there: dict[Spot, dict[Spot, list[Spot]]] = {}
         for spot, own in outside:
-            there.setdefault(self.buffer(spot), {}).setdefault(self.version.get(spot, spot), []).append(own)
+            there.setdefault(self.place(spot), {}).setdefault(self.version.get(spot, spot), []).append(own)
         for versions in there.values():
             first, *rest = (own for found in versions.values() for own in found)
             for own in rest if len(versions) > 1 else ():
-                inner._share(first, own)
+                inner._may_share(first, own)
 
     def one_part(self, loop: Instruction, a: ShapeIndex, b: ShapeIndex) -> bool:
         """Both parts of a loop's state hold one value at first and after every turn."""
@@ -400,9 +413,9 @@ class LocalBuffers:
         accesses = {key: Access(tuple(read.get(key, ())), tuple(written.get(key, ()))) for key in keys}
         there: dict[Spot, tuple[list[tuple[int, ShapeIndex]], list[ShapeIndex]]] = {}
         for name, at in held:
-            there.setdefault(self.buffer((name, at)), ([], []))[0].append((parameters[name], at))
+            there.setdefault(self.place((name, at)), ([], []))[0].append((parameters[name], at))
         for at, version in ends.items():
-            there.setdefault(self.buffer(version), ([], []))[1].append(at)
+            there.setdefault(self.place(version), ([], []))[1].append(at)
         together = tuple(OneBuffer(tuple(p), tuple(r)) for p, r in there.values() if len(p) + len(r) > 1)
         return Summary(accesses, passes, unchanged, one, together)
 

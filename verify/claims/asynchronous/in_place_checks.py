@@ -278,8 +278,14 @@ def _perhaps_in_one_buffer(
         return [HloPosition(computation.name, *spot) for spot in local.leaves(i.operands[n])]
 
     own, equal = places(written.number), local.equal
+    there = {local.place(spot) for spot in local.leaves(i.operands[written.number])}
     through = not context.shares  # once buffers are shared it is known what lies where, as far as ways in are
-    return tuple(n for n in others if any(equal.may_be_one(a, b, through=through) for a in own for b in places(n)))
+
+    def may_lie_there(n: int) -> bool:
+        lies = context.shares and any(local.place(spot) in there for spot in local.leaves(i.operands[n]))
+        return lies or any(equal.may_be_one(a, b, through=through) for a in own for b in places(n))
+
+    return tuple(n for n in others if may_lie_there(n))
 
 
 class _Fusion:
