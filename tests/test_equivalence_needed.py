@@ -368,7 +368,8 @@ def turning(begins: str, turn: str, after: str, part: int, less: str = LESS) -> 
         ("x, x, a", "v = s32[4] add(x, y)", "v, z, z", 3, False),
         ("a, x, x", "v = s32[4] negate(y)", "x, z, v", 3, True),
         ("x, a, x", "v = s32[4] negate(z)", "x, v, v", 3, True),
-        ("x, a, x", "v = s32[4] negate(z)", "x, v, v", 2, False),
+        ("x, a, x", "v = s32[4] negate(z)", "x, v, v", 2, True),
+        ("x, a, x", "v = s32[4] negate(y)", "x, v, v", 2, False),
     ],
 )
 def test_what_is_promised_of_a_part_that_a_loop_begins_with(
@@ -411,7 +412,7 @@ TURN = "b = s32[4] call(z), to_apply=sorted\n d = s32[4] call(z), to_apply=SAID\
         ("v = s32[4] add(x, d)", "v, y, z", 1, True),
         ("v = s32[4] add(x, d)", "v, b, z", 1, True),
         ("v = s32[4] add(x, d)", "v, b, z", 2, False),
-        ("v = s32[4] add(y, d)", "v, b, z", 1, False),
+        ("v = s32[4] add(y, d)", "v, b, z", 1, True),
     ],
 )
 def test_what_is_promised_in_the_turns_of_a_loop(turn: str, after: str, part: int, told: bool) -> None:

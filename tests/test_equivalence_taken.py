@@ -258,7 +258,7 @@ def test_what_is_promised_of_what_a_number_in_a_turn_chooses(way: str, reads: st
     assert tells(["m = s32[] negate(n)", *lines], BOTH, text) is told
 
 
-@pytest.mark.parametrize(("begins", "index", "told"), [("a, x", 1, False), ("x, a", 2, False), ("a, x", 2, True)])
+@pytest.mark.parametrize(("begins", "index", "told"), [("a, x", 1, False), ("x, a", 2, True), ("a, x", 2, True)])
 def test_what_a_loop_begins_with_is_read_where_it_takes_no_turn(begins: str, index: int, told: bool) -> None:
     """Of the other part it is read behind a turn alone."""
     functions = loop("less", "turn", f"m = {V} negate(v)\n ROOT r = {NVU} tuple(j, m, m)")
@@ -289,3 +289,24 @@ def test_a_number_that_is_known_chooses_too(selector: str, told: bool) -> None:
     lines = [f"i = s32[] constant({selector})", f"w0 = {V} conditional(i, x, a), {branches}"]
     lines += ["j = s32[] constant(1)", f"w1 = {V} conditional(j, x, c), {branches}"]
     assert tells(lines, BOTH) is told
+
+
+ALIKE = f"w@ = {V} conditional(k@, OF, b), branch_computations={{copies, copies}}"
+
+
+@pytest.mark.parametrize(("first", "told"), [("b", True), ("a", False)])
+@pytest.mark.parametrize("branches", ["copies, copies", "negates, negates", "negates, copies"])
+def test_what_chooses_between_values_that_are_the_same(branches: str, first: str, told: bool) -> None:
+    """If it is wrong the other one is read, of which something wrong may be said, too."""
+    lines = [
+        line.replace("@", str(at)).replace("OF", of).replace("copies, copies", branches)
+        for at, chooses, of in ((0, first, "a"), (1, "c", "c"))
+        for line in (f"g@ = {V} copy({chooses})", *NUMBER, ALIKE)
+    ]
+    assert tells(lines, BOTH) is told
+
+
+def test_what_chooses_between_values_of_which_the_same_is_said_is_not_read() -> None:
+    lines = [f"g1 = {V} copy(c)", *(line.replace("@", "1") for line in NUMBER), f"w0 = {V} copy(x)"]
+    lines.append(f"w1 = {V} conditional(k1, b, b), branch_computations={{copies, copies}}")
+    assert not tells(lines, BOTH)

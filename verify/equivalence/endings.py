@@ -85,7 +85,7 @@ class Ending:
     results: tuple[Node, ...]
     whole: Node
     """`decides` in all that runs it several times: turns of loops around it, operations that apply a function."""
-    branches: Taken = ALWAYS
+    branches: frozenset[Branch] = frozenset()
     """Those that it stands in with all loops around it; what chooses one in their turns is in `whole`."""
     alone: bool = True
     """It stands in no other loop and no function, so that `results` are values of the module."""
@@ -124,14 +124,10 @@ def in_branch(loop: Ending, branch: Branch, chosen_by: Statements) -> Ending:
     return replace(loop, branches=loop.branches | {branch}, decided=loop.decided | chosen_by)
 
 
-def in_turn(branch: Branch, graph: Graph, turns: LoopTurns) -> Branch:
-    """A branch in a turn of a loop, or in what decides whether there is one: what is asked then the turn asks, too."""
-    return branch._replace(selector=turns.node(graph, [branch.selector]))
-
-
-def in_turns(loop: Ending, graph: Graph, turns: LoopTurns, to_decide: bool, decided: Statements) -> Ending:
-    """The loop in the turns of another, or in what decides whether there is one more."""
-    return _inside(loop, turns.node(graph, loop.below, loop.numbers, to_decide), decided)
+def in_turns(loop: Ending, graph: Graph, turns: LoopTurns, to_decide: bool) -> Ending:
+    """The loop in the turns of another, or in what decides whether there is one more; what decides on it is still that
+    of one turn."""
+    return _inside(loop, turns.node(graph, loop.below, loop.numbers, to_decide), loop.decided)
 
 
 def in_function(
@@ -159,7 +155,7 @@ def with_unknown_words(loop: Ending, graph: Graph, given: Sequence[Node], words:
 
 
 def _inside(loop: Ending, whole: Node, decided: Statements) -> Ending:
-    return replace(loop, whole=whole, branches=ALWAYS, alone=False, decided=decided)
+    return replace(loop, whole=whole, branches=frozenset(), alone=False, decided=decided)
 
 
 def may_not_end(graph: Graph, before: Iterable[Ending], after: Iterable[Ending]) -> tuple[Ending, ...]:

@@ -24,23 +24,24 @@ from hloproof.equivalence.configurations import (
     written_beside,
 )
 from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
-from hloproof.equivalence.endings import (
-    COUNTED,
-    SEEN,
-    Ending,
-    LoopTurns,
-    Need,
-    in_branch,
-    in_turn,
-    in_turns,
-    with_unknown_words,
-)
+from hloproof.equivalence.endings import COUNTED, SEEN, Ending, LoopTurns, Need, in_branch, in_turns, with_unknown_words
 from hloproof.equivalence.graph import Node, Side
 from hloproof.equivalence.handed_on import otherwise, settled, turned
 from hloproof.equivalence.loop_states import NeededStates
 from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, carried_when
 from hloproof.equivalence.operations import OperationReader
-from hloproof.equivalence.statements import ALWAYS, Branch, Entered, Sources, Statements, union
+from hloproof.equivalence.statements import (
+    ALWAYS,
+    Branch,
+    Entered,
+    Handed,
+    LoopReads,
+    Sources,
+    State,
+    Statements,
+    Within,
+    union,
+)
 from hloproof.equivalence.value_trees import (
     Pending,
     ValueTree,
@@ -391,6 +392,8 @@ class GraphReader(OperationReader):
             if any(n is not node for n in nodes):
                 node = self.graph.node("conditional", node.type, node.sizes, (selector, *nodes))
                 waits, chooses = choice.every, union(choice_of)
+            elif len({self.entered.leaves_in(one) for one in of}) > 1:  # it says still which of them is read
+                chooses = self.standing_for(((union(choice_of), Within(selector, "chosen")),) if any(choice_of) else ())
             chosen.append(node)
             after.append(waits.joined(*ways))
             parts.append(chooses | union(of))
@@ -402,10 +405,14 @@ class GraphReader(OperationReader):
 
     def handed_into(self, branch: Branch, statements: Statements) -> Statements:
         """What stands for the statements of a tensor where the branch is given it."""
-        if not statements:
+        return self.standing_for(((statements, branch),) if statements else ())
+
+    def standing_for(self, handed: tuple[Handed, ...]) -> Statements:
+        """A mark that stands for these statements."""
+        if not handed:
             return 0
         own = self.statement()
-        self.entered.behind[own] = ((statements, branch),)
+        self.entered.behind[own] = handed
         return own
 
     def loop(self, i: Instruction, initial: ValueTree, level: int, path: tuple[Any, ...]) -> ValueTree:
@@ -471,21 +478,19 @@ class GraphReader(OperationReader):
         def turns(of: Sequence[int]) -> LoopTurns:
             return LoopTurns(level, tuple(of), tuple(start[k] for k in of), (holds, *(after[k] for k in of)))
 
-        by = self.statement()
+        # A part that no turn changes is what it was given, wherever a turn reads it.
+        self.entered.behind.update((tags[k], ((begins[k], None),)) for k in range(len(tags)) if k not in varying)
+        states = {k: State(tags[k], begins[k], turned[k]) for k in varying}
+        reads = LoopReads(self.entered, states, decided_of)
+        by = self.statement() if stated_count(i) is not None or stated_states(i) else 0
         for at, e in enumerate(self.endings[endings:], endings):
-            decided_in = e.decided | decided_of | by
-            self.endings[at] = in_turns(e, self.graph, turns(needed.below(e.below)), at >= met, decided_in)
+            around_it = in_turns(e, self.graph, turns(needed.below(e.below)), at >= met)
+            decided_in = self.standing_for(reads.of(around_it.whole, e.decided)) | by
+            self.endings[at] = replace(around_it, decided=decided_in)
         decides = turns(needed.deciding).node(self.graph)
-        named: dict[Branch | None, Branch | None] = {None: None}
-        for own, handed in [*self.entered.behind.items()][entered:]:
-            for branch in (branch for _, branch in handed if branch is not None and branch not in named):
-                named[branch] = in_turn(branch, self.graph, turns(needed.below([branch.selector])))
-            self.entered.behind[own] = tuple((of, named[branch]) for of, branch in handed)
-        taken = Branch(decides, 0, 2)
-        states = zip(tags, begins, turned, strict=True)
-        self.entered.behind.update((tag, ((before, None), (behind, taken))) for tag, before, behind in states)
         results = tuple(out[k] for k in varying)
-        self.endings.append(Ending(decides, results, decides, stated=stated_count(i), by=by, decided=decided_of))
+        decided_at = self.standing_for(reads.of(decides))
+        self.endings.append(Ending(decides, results, decides, stated=stated_count(i), by=by, decided=decided_at))
         # What a state holds in the turns is said by the loop, not by its name: what it becomes, or that it stays.
         held = [(k in varying, node) for k, node in enumerate(out)]
         self.promises = promises | {((*p, decides, tuple(held)), of) for p, of in self.promises}
@@ -493,7 +498,9 @@ class GraphReader(OperationReader):
         about = (path, decides, tuple(held if spoken_of is None else [held[k] for k in spoken_of]))
         self.promises.update(((name, i.opcode, value, *about), by) for name, value in stated_states(i))
         # A part that no turn changes says nothing of the turns.
-        self.sources.parts = [tag | decided_of | by if k in varying else tag for k, tag in enumerate(tags)]
+        self.sources.parts = [
+            self.standing_for(reads.of(out[k], part=k)) | by if k in varying else begins[k] for k in range(len(out))
+        ]
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))
         return rebuilt(initial, iter(out), iter(flying))

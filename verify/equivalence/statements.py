@@ -3,13 +3,15 @@
 Trusted. A promise, or a number of turns that a text says a loop takes, licenses the same in the module after only where
 it is needed: whether it is true of what neither the root nor an effect is made of, nobody sees. It is told part by
 part: a tuple, a call, a branch, a turn of a loop and what flies hand on their parts; every other operation reads all
-XX"""
+that it is given, also what comes to nothing in it. What a branch is given is read where it is taken, and
+what a loop reads in the same turns of the same loop alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from hloproof.equivalence.graph import Node
 
@@ -18,16 +20,26 @@ Statements = int
 
 
 class Branch(NamedTuple):
-    """A branch of a conditional, which a value chooses; of how many it is tells what else would choose it. That a loop
-    takes a turn is the first of two."""
+    """A branch of a conditional, which a value chooses; of how many it is tells what else would choose it."""
 
     selector: Node
     number: int
     of: int
 
 
-Taken = frozenset[Branch]
-"""Branches that are all taken."""
+class Within(NamedTuple):
+    """Where a loop reads something: `begins` with it in a part of its state, leaves it in that part behind a `turn`, or
+    reads it where it is `asked` for one more, or in what is run `inside` of it. Also where a value is `chosen` by
+    something among values that are the same."""
+
+    of: Node
+    """What is made of the loop, by which all else is told: the same loop reads the same in the same turns."""
+    where: Literal["begins", "turn", "asked", "inside", "chosen"]
+    part: int = 0
+
+
+Taken = frozenset[Branch | Within]
+"""All of these are taken, and where loops read: branches that stand in one stand for those in that turn."""
 ALWAYS: Taken = frozenset()
 
 
@@ -64,14 +76,14 @@ def union(sets: Iterable[Statements]) -> Statements:
     return out
 
 
-Handed = tuple[Statements, Branch | None]
-"""Statements that are read, and the branch in which they are."""
+Handed = tuple[Statements, Branch | Within | None]
+"""Statements that are read, and where they are."""
 
 
 @dataclass
 class Entered:
-    """Statements that stand for others: for those of a tensor that a branch is given, which are read where it is taken,
-    and for those of a part of a loop's state, which are read before the turns or behind one."""
+    """Marks, which stand for other statements: for those of a tensor that a branch is given, which are read where it is
+    taken, and for all that a loop reads of which a result or its end is made."""
 
     behind: dict[Statements, tuple[Handed, ...]] = field(default_factory=dict)
     """For what each stands; in the order of their making."""
@@ -88,6 +100,23 @@ class Entered:
         """All but the first stand in a function."""
         self.in_functions.update(list(self.behind.items())[first:])
         self.leave(first)
+
+    def all_in(self, statements: Statements) -> Statements:
+        """These, and all that the marks among them stand for."""
+        out, todo = 0, statements
+        while todo:
+            out |= todo
+            todo = union(of for one in _each(todo) for of, _ in self._of(one)) & ~out
+        return out
+
+    def leaves_in(self, statements: Statements) -> Statements:
+        """All that they stand for in the end."""
+        return union(one for one in _each(self.all_in(statements)) if not self._of(one))
+
+    def read_at_once(self, statements: Statements) -> Statements:
+        """Those that are read whatever is taken, of what is read in a turn."""
+        ways = ((one, self._of(one)) for one in _each(statements))
+        return union(one if not of else union(s for s, where in of if where is None) for one, of in ways)
 
     def read_where(self, seen: Statements, by: Statements) -> frozenset[Taken]:
         """In which branches all of `by` are read where what is made of `seen` is; nowhere if there are none. To be
@@ -123,11 +152,50 @@ class Entered:
         return ways
 
     def _of(self, mark: Statements) -> tuple[Handed, ...]:
-        return self.behind.get(mark) or self.in_functions[mark]
+        return self.behind.get(mark) or self.in_functions.get(mark, ())
 
 
-def _through(ways: Iterable[Taken], branch: Branch | None) -> set[Taken]:
-    return {way if branch is None else way | {branch} for way in ways}
+class State(NamedTuple):
+    """A part of a loop's state that turns may change."""
+
+    tag: Statements
+    """What stands for it in a turn."""
+    begins: Statements
+    left: Statements
+    """Of what it is made behind a turn."""
+
+
+@dataclass(frozen=True)
+class LoopReads:
+    """Where a loop reads what."""
+
+    entered: Entered
+    states: Mapping[int, State]
+    asked: Statements
+    """Of what it is made whether there is one more turn."""
+
+    def of(self, loop: Node, inside: Statements = 0, part: int | None = None) -> tuple[Handed, ...]:
+        """All that something is made of in the loop, which that is known by: its end, the `part` of its result, or what
+        is run `inside` of each turn and made of this."""
+        tags = union(s.tag for s in self.states.values())
+        first = self.asked | inside | (0 if part is None else self.states[part].tag)
+        reached, found = 0, self.entered.all_in(first) & tags
+        while found & ~reached:
+            reached |= found
+            found = self.entered.all_in(union(s.left for s in self.states.values() if s.tag & reached)) & tags
+        # It is asked before the first turn, whether there is one or not.
+        out: list[Handed] = [(self.entered.read_at_once(self.asked), None)]
+        out += [(self.asked, Within(loop, "asked")), (inside, Within(loop, "inside"))]
+        for k, s in self.states.items():
+            if s.tag & self.asked or (k == part and s.tag & s.left):  # each turn makes it of what it was
+                out.append((s.begins, None))
+            if s.tag & reached:
+                out += [(s.begins, Within(loop, "begins", k)), (s.left, Within(loop, "turn", k))]
+        return tuple((of & ~tags, where) for of, where in out if of & ~tags)
+
+
+def _through(ways: Iterable[Taken], where: Branch | Within | None) -> set[Taken]:
+    return {way if where is None else way | {where} for way in ways}
 
 
 def _each(statements: Statements) -> Iterator[Statements]:
@@ -142,7 +210,7 @@ def _fewest(ways: set[Taken]) -> set[Taken]:
     conditional, one after the other."""
     while True:
         whole = set[Taken]()
-        for rest, selector, of in {(way - {b}, b.selector, b.of) for way in ways for b in way}:
+        for rest, selector, of in {(w - {b}, b.selector, b.of) for w in ways for b in w if isinstance(b, Branch)}:
             each = (rest | {Branch(selector, k, of)} for k in range(of))
             if all(any(way <= one for way in ways) for one in each):
                 whole.add(rest)
