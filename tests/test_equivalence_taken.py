@@ -223,10 +223,10 @@ STEPS = {
 READS = {
     "in a turn": (f" m = {V} conditional(k, u, v), branch_computations={{negates, copies}}\n", "", "m"),
     "where it is asked": (
-        "",
+        f" g = {V} negate(v)\n",
         f" m = {V} conditional(k, u, v), branch_computations={{negates, copies}}\n"
         " l = s32[1] slice(m), slice={[0:1]}\n h = s32[] reshape(l)\n",
-        "v",
+        "g",
     ),
 }
 
@@ -306,7 +306,118 @@ def test_what_chooses_between_values_that_are_the_same(branches: str, first: str
     assert tells(lines, BOTH) is told
 
 
+@pytest.mark.parametrize(("last", "told"), [(ALWAYS, True), (ALIKE, False)])
+def test_what_chooses_between_values_that_are_the_same_is_read_there_alone(last: str, told: bool) -> None:
+    number = [line.replace("@", str(at)) for at in (0, 1) for line in NUMBER]
+    lines = ["g0 = s32[4] copy(a)", "g1 = s32[4] copy(c)", *number, *two(ALIKE, last)]
+    assert tells(lines, BOTH) is told
+
+
 def test_what_chooses_between_values_of_which_the_same_is_said_is_not_read() -> None:
     lines = [f"g1 = {V} copy(c)", *(line.replace("@", "1") for line in NUMBER), f"w0 = {V} copy(x)"]
     lines.append(f"w1 = {V} conditional(k1, b, b), branch_computations={{copies, copies}}")
     assert not tells(lines, BOTH)
+
+
+FIVE = "(s32[], s32[4], s32[4], s32[4], s32[4])"
+IN_TURN = f"e = {V} call(v), to_apply=sorted\n f = {V} call(v), to_apply=SAID\n g = {V} call(v), to_apply=plain\n"
+
+
+def five(turn: str, gives: str, asked: str = "n") -> str:
+    """A loop over a number and four arrays, which is asked by a number or by the first element of an array."""
+    number = "" if asked == "n" else f" l = s32[1] slice({asked}), slice={{[0:1]}}\n m = s32[] reshape(l)\n"
+    return (
+        f"less {{\n{parts_of(FIVE, 'nvuyw')}{number} z0 = s32[] constant(5)\n"
+        f" ROOT o = pred[] compare({'n' if asked == 'n' else 'm'}, z0), direction=LT\n}}\n"
+        f"turn {{\n{parts_of(FIVE, 'nvuyw')} one = s32[] constant(1)\n j = s32[] add(n, one)\n {turn}\n"
+        f" ROOT r = {FIVE} tuple(j, {gives})\n}}\n"
+    )
+
+
+def read_at(at: int, begins: str, index: int) -> list[str]:
+    return [
+        f"t{at} = {FIVE} tuple(n, {begins})",
+        f"h{at} = {FIVE} while(t{at}), condition=less, body=turn",
+        f"w{at} = {V} get-tuple-element(h{at}), index={index}",
+    ]
+
+
+NEXT = "u, y, y, w"
+SWAPS = "u, v, y, w"
+
+
+@pytest.mark.parametrize(
+    ("gives", "first", "last", "told"),
+    [
+        (NEXT, ("a, b, b, b", 1), ("c, b, b, b", 1), False),
+        (NEXT, ("b, b, a, b", 1), ("b, b, c, b", 1), False),
+        (NEXT, ("b, b, a, b", 1), ("b, b, c, b", 2), True),
+        (NEXT, ("b, b, a, b", 2), ("b, b, c, b", 1), True),
+        (NEXT, ("a, b, b, b", 1), ("b, c, b, b", 1), True),
+        (NEXT, ("b, a, b, b", 1), ("c, b, b, b", 1), True),
+        (NEXT, ("b, b, b, a", 4), ("b, b, b, c", 4), False),
+        (NEXT, ("b, b, b, a", 4), ("b, b, c, b", 1), False),
+        ("u, u, y, w", ("a, b, b, b", 1), ("b, c, b, b", 1), True),
+        ("u, u, y, w", ("b, a, b, b", 1), ("c, b, b, b", 1), True),
+        ("u, u, y, w", ("b, a, b, b", 1), ("b, c, b, b", 1), False),
+        (SWAPS, ("a, b, b, b", 1), ("c, b, b, b", 1), False),
+        (SWAPS, ("a, b, b, b", 1), ("c, b, b, b", 2), True),
+        (SWAPS, ("a, b, b, b", 1), ("b, c, b, b", 1), True),
+    ],
+)
+def test_after_which_turns_a_part_of_the_state_is_read(
+    gives: str, first: tuple[str, int], last: tuple[str, int], told: bool
+) -> None:
+    """Of the same part of the same result in the same turns."""
+    assert tells(read_at(0, *first) + read_at(1, *last), BOTH, five("", gives)) is told
+
+
+@pytest.mark.parametrize(
+    ("turn", "gives", "read", "told"),
+    [
+        ("", "e, f, y, w", (1, 2), True),
+        (f"h = {V} add(u, f)\n", "e, h, y, w", (1, 2), True),
+        (f"h = {V} add(v, e)\n i = {V} add(v, f)\n", "h, i, y, w", (1, 2), True),
+        (f"h = {V} add(e, f)\n", "h, u, y, w", (1, 1), False),
+        (f"h = {V} add(e, g)\n i = {V} subtract(f, g)\n", "h, i, y, w", (1, 2), True),
+        ("", "e, f, y, w", (1, 1), False),
+        ("", "v, f, e, w", (3, 1), False),
+    ],
+)
+def test_what_is_promised_in_a_turn_is_read_behind_it(turn: str, gives: str, read: tuple[int, int], told: bool) -> None:
+    """Behind the last one only, or behind each."""
+    lines = [f"t = {FIVE} tuple(n, x, x, x, x)", f"h = {FIVE} while(t), condition=less, body=turn"]
+    lines += [f"w{k} = {V} get-tuple-element(h), index={index}" for k, index in enumerate(read)]
+    assert tells(lines, BOTH, five(IN_TURN + " " + turn, gives)) is told
+
+
+@pytest.mark.parametrize(
+    ("asked", "gives", "first", "last", "told"),
+    [
+        ("v", "u, u, y, w", "a, b, b, b", "c, b, b, b", False),
+        ("v", "u, u, y, w", "a, b, b, b", "b, c, b, b", False),
+        ("v", "u, u, y, w", "b, a, b, b", "c, b, b, b", True),
+        ("v", "u, u, y, w", "b, a, b, b", "b, c, b, b", False),
+        ("w", "v, u, y, w", "b, b, b, a", "c, b, b, b", False),
+        ("w", "v, u, y, w", "c, b, b, b", "b, b, b, a", False),
+    ],
+)
+def test_what_is_asked_before_the_first_turn_is_always_read(
+    asked: str, gives: str, first: str, last: str, told: bool
+) -> None:
+    """A part that a turn leaves there is read behind one alone."""
+    lines = read_at(0, first, 3) + read_at(1, last, 3)
+    assert tells(lines, f"ROOT r = {V} negate(x)", five("", gives, asked)) is told
+
+
+@pytest.mark.parametrize(("number", "told"), [("0", True), ("1", False)])
+def test_a_branch_in_what_is_asked_is_no_branch_of_a_turn(number: str, told: bool) -> None:
+    """By the same number: it is asked once more than there are turns."""
+    chooses = f" h = {V} conditional(n, {{}}), branch_computations={{{{copies, copies}}}}\n"
+    functions = five(chooses.format("u, y").strip("\n"), "h, u, y, w").replace(
+        " z0 = s32[] constant(5)\n",
+        chooses.format("w, y") + " l = s32[1] slice(h), slice={[0:1]}\n i = s32[] reshape(l)\n z0 = s32[] add(i, i)\n",
+        1,
+    )
+    first, last = ("b, a, b, b", "b, b, b, c") if number == "0" else ("b, b, b, a", "b, b, b, c")
+    assert tells(read_at(0, first, 1) + read_at(1, last, 1), BOTH, functions) is told

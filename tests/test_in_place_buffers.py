@@ -808,14 +808,15 @@ def test_two_results_that_lie_in_one_buffer_outside_do_so_where_they_are_made(br
     assert _judged(text) == said
 
 
+@pytest.mark.parametrize("order", ["pqr", "rqp", "qrp"])
 @pytest.mark.parametrize(
     ("given", "said"), [("x, x, e", "not proved"), ("y, x, e", "not proved"), ("x, y, e", "proved")]
 )
-def test_one_array_that_is_handed_over_twice_lies_twice_with_another(given: str, said: str) -> None:
+def test_one_array_that_is_handed_over_twice_lies_twice_with_another(given: str, said: str, order: str) -> None:
     """In another call of the same all three are apart."""
     functions = (
         "three {\n"
-        + "".join(f" {n} = f32[8] parameter({k})\n" for k, n in enumerate("pqr"))
+        + "".join(f" {n} = f32[8] parameter({'pqr'.index(n)})\n" for n in order)
         + f" f = f32[8] fusion(r, q), {_OVER}\n ROOT g = f32[8] cosine(f)\n}}\n"
     )
     lines = [
