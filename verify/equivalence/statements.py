@@ -3,8 +3,8 @@
 Trusted. A promise, or a number of turns that a text says a loop takes, licenses the same in the module after only where
 it is needed: whether it is true of what neither the root nor an effect is made of, nobody sees. It is told part by
 part: a tuple, a call, a branch, a turn of a loop and what flies hand on their parts; every other operation reads all
-that it is given, also what comes to nothing in it. What a branch is given is read where it is taken, and
-what a loop reads in the same turns of the same loop alone.
+that it is given, also what comes to nothing in it. What a branch is given is read where it is taken, and what a loop
+reads is read in the same turns only by the same loop: which turns these are is not asked.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ class Branch(NamedTuple):
 
 
 class Within(NamedTuple):
-    """Where a loop reads something: `begins` with it in a part of its state, leaves it in that part behind a `turn`, or
-    reads it where it is `asked` for one more, or in what is run `inside` of it. Also where a value is `chosen` by
-    something among values that are the same."""
+    """Where a loop reads something: in the part of its state that `begins` with it, in that in which a `turn` leaves
+    it, where it is `asked` whether there is one more, or `inside` of a turn. Also where something has `chosen` among
+    values that are the same."""
 
     of: Node
-    """What is made of the loop, by which all else is told: the same loop reads the same in the same turns."""
+    """A result of the loop, or its end, or what has chosen: where it is the same, the same turns read the same."""
     where: Literal["begins", "turn", "asked", "inside", "chosen"]
     part: int = 0
 
 
 Taken = frozenset[Branch | Within]
-"""All of these are taken, and where loops read: branches that stand in one stand for those in that turn."""
+"""All of these are taken, and loops read there; branches in a turn stand beside the loop that takes it."""
 ALWAYS: Taken = frozenset()
 
 
