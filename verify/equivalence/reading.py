@@ -36,8 +36,8 @@ from hloproof.equivalence.statements import (
     Entered,
     Handed,
     LoopReads,
+    PartInTurn,
     Sources,
-    State,
     Statements,
     Within,
     union,
@@ -480,7 +480,7 @@ class GraphReader(OperationReader):
 
         # A part that no turn changes is what it was given, wherever a turn reads it.
         self.entered.behind.update((tags[k], ((begins[k], None),)) for k in range(len(tags)) if k not in varying)
-        states = {k: State(tags[k], begins[k], turned[k]) for k in varying}
+        states = {k: PartInTurn(tags[k], begins[k], turned[k]) for k in varying}
         reads = LoopReads(self.entered, states, decided_of)
         by = self.statement() if stated_count(i) is not None or stated_states(i) else 0
         for at, e in enumerate(self.endings[endings:], endings):

@@ -155,7 +155,7 @@ class Entered:
         return self.behind.get(mark) or self.in_functions.get(mark, ())
 
 
-class State(NamedTuple):
+class PartInTurn(NamedTuple):
     """A part of a loop's state that turns may change."""
 
     tag: Statements
@@ -170,7 +170,7 @@ class LoopReads:
     """Where a loop reads what."""
 
     entered: Entered
-    states: Mapping[int, State]
+    states: Mapping[int, PartInTurn]
     asked: Statements
     """Of what it is made whether there is one more turn."""
 
