@@ -39,6 +39,17 @@ GATHERS = (
     "  b = s32[4] concatenate(g, g), dimensions={0}\n  ROOT r = s32[4] add(x, b)\n}\n"
 )
 """What a function does that reads by indices of which MORE may promise something."""
+PLAIN = "plain " + GATHERS.replace("MORE", "")
+SORTED = "sorted " + GATHERS.replace("MORE", ", indices_are_sorted=true")
+PROMISE = "promised: indices_are_sorted of gather"
+ENDLESS = (
+    "copies {\n  v = s32[4] parameter(0)\n  ROOT r = s32[4] copy(v)\n}\n"
+    "differs {\n  k = s32[] parameter(0)\n  z0 = s32[] constant(9)\n  ROOT o = pred[] compare(k, z0), direction=NE\n}\n"
+    "up2 {\n  k = s32[] parameter(0)\n  two = s32[] constant(2)\n  ROOT j = s32[] add(k, two)\n}\n"
+    "runs {\n  v = s32[4] parameter(0)\n  l = s32[1] slice(v), slice={[0:1]}\n  k = s32[] reshape(l)\n"
+    "  w = s32[] while(k), condition=differs, body=up2\n  ROOT r = s32[4] copy(v)\n}\n"
+)
+"""A function with a loop that its argument decides on, and that nobody reads; and one without."""
 SAID = ', frontend_attributes={_xla_send_recv_validation="{{0,6}}"}'
 
 

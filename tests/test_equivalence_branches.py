@@ -4,7 +4,7 @@ what decides whether they hold, in branches and in the turns of loops."""
 from __future__ import annotations
 
 import pytest
-from red_pairs import GATHERS, entry, is_named, parts_of
+from red_pairs import GATHERS, PLAIN, entry, is_named, parts_of
 
 from hloproof.equivalence import decide
 from hloproof.models.hlo.parser import parse_module
@@ -204,7 +204,6 @@ def test_what_is_promised_beside_words_that_nobody_knows(
     assert is_named(parse_module(texts[0]), parse_module(texts[1]), "promised: indices_are_sorted of gather") is told
 
 
-PLAIN = "plain " + GATHERS.replace("MORE", "")
 DEEPER = (
     "deeper {\n  x = s32[4] parameter(0)\n  a = s32[4] call(x), to_apply=reads\n"
     "  ROOT b = s32[4] call(x), to_apply=plain\n}\n"

@@ -6,25 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from red_pairs import GATHERS, entry, is_named, parts_of
+from red_pairs import ENDLESS, PLAIN, PROMISE, SORTED, entry, is_named, parts_of
 
 from hloproof.models.hlo.parser import parse_module
 
-PLAIN = "plain " + GATHERS.replace("MORE", "")
-SORTED = "sorted " + GATHERS.replace("MORE", ", indices_are_sorted=true")
-PROMISE = "promised: indices_are_sorted of gather"
 COUNT = ', backend_config={"known_trip_count":{"n":"9"}}'
 TRIPS = "promised: known_trip_count of while"
 ODD = ', frontend_attributes={odd="1"}'
 
-RUNS = (
-    "differs {\n  k = s32[] parameter(0)\n  z0 = s32[] constant(9)\n  ROOT o = pred[] compare(k, z0), direction=NE\n}\n"
-    "up2 {\n  k = s32[] parameter(0)\n  two = s32[] constant(2)\n  ROOT j = s32[] add(k, two)\n}\n"
-    "runs {\n  v = s32[4] parameter(0)\n  l = s32[1] slice(v), slice={[0:1]}\n  k = s32[] reshape(l)\n"
-    "  w = s32[] while(k), condition=differs, body=up2\n  ROOT r = s32[4] copy(v)\n}\n"
-    "copies {\n  v = s32[4] parameter(0)\n  ROOT r = s32[4] copy(v)\n}\n"
-)
-"""A function with a loop that its argument decides on, and that nobody reads; and one without."""
 NUMBER = ("l@ = s32[1] slice(OF), slice={[0:1]}", "k@ = s32[] reshape(l@)")
 NK, NV = "(s32[], s32[])", "(s32[], s32[4])"
 LESS = "z0 = s32[] constant(9)\n ROOT o = pred[] compare(n, z0), direction=LT"
@@ -123,7 +112,7 @@ def tells(first: Sequence[str], last: Sequence[str], functions: str, root: str =
     same promise, as `a`, before as well."""
     head = ["s = s32[] parameter(0)", "x = s32[4] parameter(1)", "n = s32[] parameter(2)"]
     head += [f"{name} = s32[4] call(x), to_apply={f}" for name, f in (("a", "sorted"), ("b", "plain"), ("c", "SAID"))]
-    text = entry(*head, *first, *last, f"ROOT r = s32[4] {root}", before=PLAIN + SORTED + RUNS + OTHER + functions)
+    text = entry(*head, *first, *last, f"ROOT r = s32[4] {root}", before=PLAIN + SORTED + ENDLESS + OTHER + functions)
     before, after = (parse_module(text.replace("SAID", said)) for said in ("plain", "sorted"))
     return is_named(before, after, PROMISE)
 
@@ -177,7 +166,7 @@ def test_how_many_turns_are_said_where_they_decide_on_another_loop(way: str, sam
     head += [line.replace("@", "0") for line in lines if same]
     head += [f"w1 = {NK} while(t), condition={by}SAID", *(line.replace("@", "1") for line in lines)]
     head += ["p = s32[] get-tuple-element(w0), index=1", "q = s32[] get-tuple-element(w1), index=1"]
-    text = entry(*head, f"ROOT r = s32[] negate({root})", before=RUNS + COUNTING + functions)
+    text = entry(*head, f"ROOT r = s32[] negate({root})", before=ENDLESS + COUNTING + functions)
     before, after = (parse_module(text.replace("SAID", said)) for said in ("", COUNT))
     assert is_named(before, after, TRIPS) is told
 
@@ -185,7 +174,7 @@ def test_how_many_turns_are_said_where_they_decide_on_another_loop(way: str, sam
 @pytest.mark.parametrize(("first", "told"), [("adds", True), ("ends", False)])
 def test_what_an_operation_promises_whose_function_has_a_loop(first: str, told: bool) -> None:
     """How often it is applied, and to what, hangs on the promise, which is about the indices alone."""
-    functions = RUNS + f"ends {{\n{ADDS}{ENDS}}}\nadds {{\n{ADDS} ROOT r = s32[] add(a, b)\n}}\n"
+    functions = ENDLESS + f"ends {{\n{ADDS}{ENDS}}}\nadds {{\n{ADDS} ROOT r = s32[] add(a, b)\n}}\n"
     lines = ["x = s32[4] parameter(0)", "i = s32[2,1] constant({{2},{1}})", "u = s32[2] constant({5, 6})"]
     scatter = (
         "s32[4] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
@@ -209,7 +198,7 @@ def test_how_many_turns_are_said_of_what_a_function_is_given_again(first: str, t
     functions = counts("plain", COUNT, "") + counts("looping", COUNT, ends) + counts("said", "SAID", ends)
     lines = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)"]
     lines += [f"e{k} = s32[] reduce(x, n), dimensions={{0}}, to_apply={f}" for k, f in enumerate((first, "said"))]
-    text = entry(*lines, "ROOT r = s32[] negate(n)", before=RUNS + COUNTING + functions)
+    text = entry(*lines, "ROOT r = s32[] negate(n)", before=ENDLESS + COUNTING + functions)
     before, after = (parse_module(text.replace("SAID", said)) for said in ("", COUNT))
     assert is_named(before, after, TRIPS) is told
 
@@ -402,7 +391,7 @@ def test_how_many_turns_are_said_where_they_decide_on_another_loop_in_a_function
     functions = counted_in_function("first", COUNT, more) + counted_in_function("last", "SAID", INNER)
     lines = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)"]
     lines += [f"e{k} = s32[] reduce(x, n), dimensions={{0}}, to_apply={f}" for k, f in enumerate(("first", "last"))]
-    text = entry(*lines, f"ROOT r = s32[] negate({root})", before=RUNS + COUNTING + functions)
+    text = entry(*lines, f"ROOT r = s32[] negate({root})", before=ENDLESS + COUNTING + functions)
     before, after = (parse_module(text.replace("SAID", said)) for said in ("", COUNT))
     assert is_named(before, after, TRIPS) is told
 
@@ -430,7 +419,7 @@ def test_how_many_turns_are_said_in_a_branch_of_a_function_in_turns(more: str, t
     functions += f"asks {{\n{parts_of(state, 'nxs')} {LESS}\n}}\n"
     lines = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)", f"t = {state} tuple(n, x, n)"]
     lines += [f"w{k} = {state} while(t), condition=asks, body=turns{f}" for k, f in enumerate(("first", "last"))]
-    text = entry(*lines, "ROOT r = s32[] negate(n)", before=RUNS + COUNTING + functions)
+    text = entry(*lines, "ROOT r = s32[] negate(n)", before=ENDLESS + COUNTING + functions)
     before, after = (parse_module(text.replace("SAID", said)) for said in ("", COUNT))
     assert is_named(before, after, TRIPS) is told
 
@@ -449,7 +438,7 @@ def test_a_function_that_stands_twice_says_the_same_of_each_of_its_loops() -> No
         "m = s32[] negate(n)",
         *lines[2:],
         "ROOT r = s32[] copy(m)",
-        before=RUNS + COUNTING + functions,
+        before=ENDLESS + COUNTING + functions,
     )
     before, after = (parse_module(text.replace("SAID", said)) for said in ("other", "one"))
     assert not is_named(before, after, TRIPS)
@@ -466,7 +455,7 @@ def test_how_many_turns_are_said_of_two_loops_that_are_one(said: str, told: bool
             lines += [f"k{k} = s32[] get-tuple-element(w{k}), index=1"]
         lines += [f"d0 = s32[] while(k{begins[0]}), condition=differs, body=up2", f"i = s32[] negate(k{begins[1]})"]
         lines += ["d1 = s32[] while(i), condition=differs, body=up2", "ROOT r = s32[] negate(n)"]
-        return entry(*lines, before=RUNS + COUNTING)
+        return entry(*lines, before=ENDLESS + COUNTING)
 
     before, after = parse_module(text(0, 1).replace("SAID", said)), parse_module(text(1, 1).replace("SAID", COUNT))
     assert is_named(before, after, TRIPS) is told

@@ -4,13 +4,10 @@ part, through all that hands on parts."""
 from __future__ import annotations
 
 import pytest
-from red_pairs import GATHERS, SAID, entry, is_named, on_two, parts_of
+from red_pairs import PLAIN, PROMISE, SAID, SORTED, entry, is_named, on_two, parts_of
 
 from hloproof.models.hlo.parser import parse_module
 
-PLAIN = "plain " + GATHERS.replace("MORE", "")
-SORTED = "sorted " + GATHERS.replace("MORE", ", indices_are_sorted=true")
-PROMISE = "promised: indices_are_sorted of gather"
 TRIPS = "promised: known_trip_count of while"
 
 BOTH = "(s32[4], s32[4])"

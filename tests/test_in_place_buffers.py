@@ -523,6 +523,13 @@ _EITHER: Final = {
     "a loop that turns them round": _OF_LOOP.replace("PART", "0"),
     "a loop that turns them round, its other part": _OF_LOOP.replace("PART", "1"),
 }
+_HANDS: Final = "hands {\n ROOT v = f32[8] parameter(0)\n}\n"
+_CHOOSES: Final = f"chooses {{\n{_TAKES}{_CHOICE}}}\n"
+_REVERSES: Final = (
+    "fused {\n p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n b = f32[8] reverse(q), dimensions={0}\n"
+    " ROOT d = f32[8] add(p, b)\n}\n"
+)
+_OVER: Final = "kind=kLoop, calls=fused, output_to_operand_aliasing={{}: (0, {})}"
 _THREE: Final = "three = f32[8] constant({1, 2, 3, 4, 5, 6, 7, 8})"
 _RUN: Final = {
     "a call": "f32[8] call(GIVEN, k), to_apply=runs",
@@ -538,13 +545,11 @@ def _either(does: str, run: str, given: str, copied: bool, read: str) -> str:
     """A fusion declared over `x` that reads, turned round, what is one of `x` and `y`; or copies of these."""
     pair = "".join(f" e{k} = f32[8] get-tuple-element(t), index={k}\n" for k in (0, 1))
     functions = (
-        "hands {\n ROOT v = f32[8] parameter(0)\n}\nmakes {\n v = f32[8] parameter(0)\n ROOT n = f32[8] negate(v)\n}\n"
+        f"{_HANDS}{_CHOOSES}{_REVERSES}makes {{\n v = f32[8] parameter(0)\n ROOT n = f32[8] negate(v)\n}}\n"
         f"first {{\n t = {_PAIR} parameter(0)\n{pair} ROOT r = f32[8] bitcast(e0)\n}}\n"
         f"second {{\n t = {_PAIR} parameter(0)\n{pair} ROOT r = f32[8] bitcast(e1)\n}}\n"
-        f"{_LOOP}chooses {{\n{_TAKES}{_CHOICE}}}\nruns {{\n{_TAKES}{_EITHER[does]}}}\n"
+        f"{_LOOP}runs {{\n{_TAKES}{_EITHER[does]}}}\n"
         f"run {{\n{_PARTS} ROOT r = f32[8] call(p, q, k), to_apply=runs\n}}\n"
-        "fused {\n p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n b = f32[8] reverse(q), dimensions={0}\n"
-        " ROOT d = f32[8] add(p, b)\n}\n"
     )
     lines = [f"{n} = f32[8] parameter({k})" for k, n in enumerate("ab")]
     lines += ["k = s32[] parameter(2)", "x = f32[8] negate(a)", "y = f32[8] negate(b)"]
@@ -559,9 +564,7 @@ def _either(does: str, run: str, given: str, copied: bool, read: str) -> str:
     elif "branch" in run:
         lines += [f"u = {_STATE} tuple({given}, k)", "n = f32[8] negate(a)", f"o = {_STATE} tuple(n, n, k)"]
     lines.append(f"v = {_RUN[run].replace('GIVEN', given)}")
-    lines.append(
-        f"ROOT z = f32[8] fusion({read}), kind=kLoop, calls=fused, output_to_operand_aliasing={{{{}}: (0, {{}})}}"
-    )
+    lines.append(f"ROOT z = f32[8] fusion({read}), {_OVER}")
     return f"{_HEAD}{functions}ENTRY e {{\n" + "".join(f" {line}\n" for line in lines) + "}\n"
 
 
@@ -609,15 +612,6 @@ def test_what_is_one_of_two_arrays_lies_with_no_third_one(run: str) -> None:
     """Two calls of the same, of which one is given what the other is not."""
     text = _either("a branch that hands on either", run, "y, y", False, "x, v")
     assert _judged(text) == "proved"
-
-
-_HANDS: Final = "hands {\n ROOT v = f32[8] parameter(0)\n}\n"
-_CHOOSES: Final = f"chooses {{\n{_TAKES}{_CHOICE}}}\n"
-_REVERSES: Final = (
-    "fused {\n p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n b = f32[8] reverse(q), dimensions={0}\n"
-    " ROOT d = f32[8] add(p, b)\n}\n"
-)
-_OVER: Final = "kind=kLoop, calls=fused, output_to_operand_aliasing={{}: (0, {})}"
 
 
 def _over(functions: str, lines: list[str], given: str) -> str:
@@ -773,10 +767,7 @@ def test_two_results_that_are_bound_before_what_they_are_made_of_lie_together(re
         f" c = f32[8] conditional(k, p, n), branch_computations={{hands, hands}}\n ROOT t = {_PAIR} tuple(c, n)\n}}\n"
     )
     lines = [f"s = ((s32[]), {_PAIR}) async-start(k), calls=runs", f"m = ((s32[], f32[8]), {_PAIR}) async-update(s, x)"]
-    lines += [
-        f"d = {_PAIR} async-done(m)",
-        *(f"{n} = f32[8] get-tuple-element(d), index={k}" for k, n in enumerate("uv")),
-    ]
+    lines += [f"d = {_PAIR} async-done(m)", *_BACK]
     assert _judged(_over(functions, lines, read)) == said
 
 
@@ -799,10 +790,7 @@ def test_two_results_that_lie_in_one_buffer_outside_do_so_where_they_are_made(br
         f" n = f32[8] negate(p)\n r = f32[8] cosine(p)\n f = f32[8] fusion(n, r), {_OVER}\n"
         f" ROOT t = {_PAIR} tuple(f, r)\n}}\n"
     )
-    lines = [
-        f"d = {_PAIR} call(x), to_apply=runs",
-        *(f"{n} = f32[8] get-tuple-element(d), index={k}" for k, n in enumerate("uv")),
-    ]
+    lines = [f"d = {_PAIR} call(x), to_apply=runs", *_BACK]
     lines.append(f"w = f32[8] conditional(k, u, v), branch_computations={{{branches}}}")
     text = _over(functions, lines, "w, w").replace(f"fusion(w, w), {_OVER}", "negate(w)")
     assert _judged(text) == said

@@ -221,7 +221,7 @@ class LocalBuffers:
                         inside = given[1][: len(index)] == index and self.buffer(given) == self.buffer(spot)
                         if inner is not None and inside:
                             inner._share((p.name, given[1][len(index) :]), (inner.computation.root_name, at))
-        for i in self.computation.instructions:
+        for i in self.computation.instructions if self.shares else ():
             for body, operands in self._handed_over(i):
                 if (inner := others.get(body)) is not None:
                     self._share_inside(inner, operands, i)

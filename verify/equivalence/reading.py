@@ -370,6 +370,7 @@ class GraphReader(OperationReader):
         values: list[ValueTree] = []
         over: list[list[Earlier]] = []
         choice_of, *made_of = self.sources.given
+        chosen_by = union(choice_of)
         made: list[list[Statements]] = []
         effects = len(self.effects.nodes)
         for k, (b, a) in enumerate(zip(taken, arguments, strict=True)):
@@ -377,7 +378,7 @@ class GraphReader(OperationReader):
             given_of = [self.handed_into(branch, of) for of in made_of[k]]
             values.append(self.computation(b, [a], level, (*path, branch), [standing[k]], [given_of]))
             made.append(self.gives)
-            self.endings[first:] = [in_branch(e, branch, union(choice_of)) for e in self.endings[first:]]
+            self.endings[first:] = [in_branch(e, branch, chosen_by) for e in self.endings[first:]]
             over.append(parts_of((self.inside or NOTHING).value, values[-1]))
         if any(nesting_of(v) != nesting_of(values[0]) for v in values):
             raise NotModelled(f"{i.opcode} {i.name}, of which one branch gives what is in flight")
@@ -386,14 +387,14 @@ class GraphReader(OperationReader):
         after: list[Earlier] = []
         parts: list[Statements] = []
         if len(self.effects.nodes) > effects:  # which of them take place is seen
-            self.needed |= union(choice_of)
+            self.needed |= chosen_by
         for nodes, ways, of in zip(*(zip(*x, strict=True) for x in (flat, over, made)), strict=True):
             node, waits, chooses = nodes[0], Earlier(), 0  # what is the same in all branches waits for no choice
             if any(n is not node for n in nodes):
                 node = self.graph.node("conditional", node.type, node.sizes, (selector, *nodes))
-                waits, chooses = choice.every, union(choice_of)
+                waits, chooses = choice.every, chosen_by
             elif len({self.entered.leaves_in(one) for one in of}) > 1:  # it says still which of them is read
-                chooses = self.standing_for(((union(choice_of), Within(selector, "chosen")),) if any(choice_of) else ())
+                chooses = self.standing_for(((chosen_by, Within(selector, "chosen")),) if chosen_by else ())
             chosen.append(node)
             after.append(waits.joined(*ways))
             parts.append(chooses | union(of))
