@@ -459,3 +459,36 @@ def test_how_many_turns_are_said_of_two_loops_that_are_one(said: str, told: bool
 
     before, after = parse_module(text(0, 1).replace("SAID", said)), parse_module(text(1, 1).replace("SAID", COUNT))
     assert is_named(before, after, TRIPS) is told
+
+
+BY_ANOTHER = (*NUMBER, "w@ = s32[4] conditional(k@, GIVEN, x), branch_computations={runs, copies}")
+OTHER_SORTED = SORTED.replace("sorted ", "other ").replace("{2},{1}", "{3},{0}")
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        ([("a", "b")], [("c", "b")], False),
+        ([("a", "b")], [("b", "c")], True),
+        ([("b", "a")], [("c", "b")], True),
+        ([("b", "a")], [("b", "c")], False),
+        ([("a", "a")], [("c", "c")], False),
+        ([("a", "b"), ("b", "a")], [("c", "c")], True),
+        ([("a", "b"), ("b", "d")], [("c", "d")], True),
+        ([("a", "d")], [("c", "d")], False),
+    ],
+)
+def test_what_chooses_the_branch_of_a_loop_is_not_what_its_turns_are_made_of(
+    first: list[tuple[str, str]], last: list[tuple[str, str]], told: bool
+) -> None:
+    """If that is wrong a loop is run that ends; what is wrong in both, of one loop, does not end where it is not run.
+    Something else is said of `d`."""
+    before, after = (
+        [
+            line.replace("@", f"{name}{n}").replace("OF", by).replace("GIVEN", given)
+            for n, (by, given) in enumerate(pairs)
+            for line in BY_ANOTHER
+        ]
+        for name, pairs in (("i", first), ("o", last))
+    )
+    assert tells(["d = s32[4] call(x), to_apply=other", *before], after, OTHER_SORTED) is told

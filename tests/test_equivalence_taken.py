@@ -165,7 +165,7 @@ def test_what_is_promised_of_what_is_read_where_it_decides_on_a_loop(first: str,
 
 
 def loop(less: str, turn: str, gives: str, kind: str = NVU) -> str:
-    names = "nvu"[: kind.count("s32")]
+    names = "nvuy"[: kind.count("s32")]
     return (
         f"{less} {{\n{parts_of(kind, names)} z0 = s32[] constant({9 - len(less)})\n"
         f" ROOT o = pred[] compare(n, z0), direction=LT\n}}\n"
@@ -413,3 +413,122 @@ def test_a_branch_in_what_is_asked_is_no_branch_of_a_turn(first: str, told: bool
         1,
     )
     assert tells(read_at(0, first, 1) + read_at(1, "b, b, b, c", 1), BOTH, functions) is told
+
+
+OF_BRANCHES = {
+    "in a branch": f"ROOT r = {V} conditional(k, v, u), branch_computations={{copies, copies}}",
+    "in the other branch": f"ROOT r = {V} conditional(k, u, v), branch_computations={{copies, copies}}",
+    "always": f"ROOT r = {V} copy(v)",
+    "never": f"ROOT r = {V} copy(u)",
+}
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        ("in a branch", "always", True),
+        ("in a branch", "in the other branch", True),
+        ("in a branch", "never", True),
+        ("always", "always", False),
+        ("never", "never", False),
+    ],
+)
+def test_what_chooses_between_branches_that_read_the_same_elsewhere(first: str, last: str, told: bool) -> None:
+    """Where it is wrong, that is read which is wrong, too, and which was read in a branch alone."""
+    functions = "".join(
+        f"{name} {{\n{parts_of(NVU, 'kvu')} {OF_BRANCHES[way]}\n}}\n" for name, way in (("f0", first), ("f1", last))
+    )
+    lines = [line.replace("@", "1").replace("g1", "c") for line in NUMBER]
+    lines += [f"t = {NVU} tuple(n, a, b)", f"w0 = {V} conditional(k1, t, t), branch_computations={{f0, f1}}"]
+    assert tells(lines, f"ROOT r = {V} copy(w0)", functions) is told
+
+
+AMONG = f"w@ = {V} conditional(k@, OF), branch_computations={{copies, copies}}"
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [("f, g", "d, e", True), ("d, d", "d, e", True), ("d, e", "d, e", False), ("a, b", "a, b", False)],
+)
+def test_what_chooses_is_read_where_it_chooses_among_the_same(first: str, last: str, told: bool) -> None:
+    """Something else is said of `d`, and of `f`."""
+    functions, lines = "", []
+    for name, indices in (("de", "{3},{0}"), ("fg", "{3},{2}")):
+        functions += (PLAIN + SORTED).replace("plain ", f"as_{name[1]} ").replace("sorted ", f"as_{name[0]} ")
+        functions = functions.replace("{2},{1}", indices)
+        lines += [f"{one} = {V} call(x), to_apply=as_{one}" for one in name]
+    for at, chooses, among in ((0, "a", first), (1, "c", last)):
+        lines += [line.replace("@", str(at)).replace(f"g{at}", chooses) for line in NUMBER]
+        lines.append(AMONG.replace("@", str(at)).replace("OF", among))
+    assert tells(lines, BOTH, functions) is told
+
+
+NVUY = "(s32[], s32[4], s32[4], s32[4])"
+CHOOSING = "(s32[], s32[], s32[4], s32[4], s32[4])"
+
+
+@pytest.mark.parametrize(
+    ("begins", "step", "gives", "told"),
+    [
+        ("n, n", "1", "k, v, u", False),
+        ("n, m", "1", "k, v, u", True),
+        ("n, n", "2", "k, v, u", True),
+        ("n, n", "1", "k, u, v", True),
+        ("n, n", "1", "n, v, u", True),
+    ],
+)
+def test_what_chooses_in_a_turn_between_values_that_are_the_same(
+    begins: str, step: str, gives: str, told: bool
+) -> None:
+    """It makes nothing of what is read, and says where that is read."""
+
+    def functions(name: str, step: str, gives: str) -> str:
+        parts = parts_of(CHOOSING, "nkvuy")
+        return (
+            f"less{name} {{\n{parts} z0 = s32[] constant(9)\n ROOT o = pred[] compare(n, z0), direction=LT\n}}\n"
+            f"turn{name} {{\n{parts} one = s32[] constant(1)\n j = s32[] add(n, one)\n step = s32[] constant({step})\n"
+            f" i = s32[] add(k, step)\n m = {V} conditional({gives}), branch_computations={{copies, copies}}\n"
+            f" ROOT r = {CHOOSING} tuple(j, i, v, u, m)\n}}\n"
+        )
+
+    lines = ["m = s32[] negate(n)"]
+    for at, of, numbers in ((0, "a", "n, n"), (1, "c", begins)):
+        lines.append(f"t{at} = {CHOOSING} tuple({numbers}, {of}, b, b)")
+        lines.append(f"h{at} = {CHOOSING} while(t{at}), condition=less{at}, body=turn{at}")
+        lines.append(f"w{at} = {V} get-tuple-element(h{at}), index=4")
+    assert tells(lines, BOTH, functions("0", "1", "k, v, u") + functions("1", step, gives)) is told
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        (("always", "in a branch"), ("in a branch", "always"), True),
+        (("in a branch", "always"), ("always", "in a branch"), True),
+        (("in a branch", "always"), ("in a branch", "always"), False),
+        (("always", "in a branch"), ("always", "in a branch"), False),
+    ],
+)
+def test_a_branch_in_a_turn_is_one_of_its_loop(first: tuple[str, str], last: tuple[str, str], told: bool) -> None:
+    """Of two loops one after the other, one of which has the branch: it is chosen by the number of the turn."""
+    functions, lines = "", []
+    makes = f"e = {V} call(v), to_apply=OF\n g = {V} call(v), to_apply=plain\n"
+    ways = {
+        "always": f" m = {V} copy(ONE)\n",
+        "in a branch": f" m = {V} conditional(n, ONE, TWO), branch_computations={{copies, copies}}\n",
+    }
+    for at, of, (one, two) in ((0, "sorted", first), (1, "SAID", last), (2, "plain", ("always", "always"))):
+        for name, text in (("one", makes + ways[one]), ("two", ways[two].replace("ONE", "v").replace("TWO", "u"))):
+            text = text.replace("OF", of).replace("ONE", "e").replace("TWO", "g")
+            functions += loop(f"less{name}{at}", f"turn{name}{at}", f"{text} ROOT r = {NVUY} tuple(j, v, u, m)", NVUY)
+        lines += [
+            f"s{at} = {NVUY} tuple(n, x, x, x)",
+            f"h{at} = {NVUY} while(s{at}), condition=lessone{at}, body=turnone{at}",
+        ]
+        lines += [f"o{at} = {V} get-tuple-element(h{at}), index=3"]
+    for at in (0, 1):
+        lines += [
+            f"t{at} = {NVUY} tuple(n, o{at}, o2, x)",
+            f"i{at} = {NVUY} while(t{at}), condition=lesstwo{at}, body=turntwo{at}",
+        ]
+        lines += [f"w{at} = {V} get-tuple-element(i{at}), index=3"]
+    assert tells(lines, BOTH, functions) is told

@@ -22,7 +22,9 @@ from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Terms
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.kernel import Denied
-from hloproof.equivalence.statements import ALWAYS, Branch, Statements, Taken
+from hloproof.equivalence.marks import Branch
+from hloproof.equivalence.read_where import ALWAYS, Taken, is_taken_too
+from hloproof.equivalence.statements import Statements
 from hloproof.equivalence.terms import Elem
 
 TAKEN_FOR_GRANTED: Final = "assumed: a loop ends"
@@ -52,9 +54,9 @@ class Need:
     """To what a statement matters."""
 
     seen: frozenset[Taken]
-    """In which branches results or effects are made of all that it says."""
+    """Where results or effects are made of all that it says."""
     decides: frozenset[tuple[Node, Taken]] = frozenset()
-    """The loops on which it decides, each with the branches in which it does."""
+    """The loops on which it decides, and where it does; loops with what chooses a branch stand beside the others."""
 
     def joined(self, other: Self) -> Need:
         """Of what is stated twice."""
@@ -64,12 +66,12 @@ class Need:
         """Whether the module before, to which it matters so much, is undefined wherever the module after is, if what is
         stated is wrong."""
         return all(self._is_seen(taken) for taken in after.seen) and all(
-            self._is_seen(taken) or any(own is loop and there <= taken for own, there in self.decides)
+            self._is_seen(taken) or any(own is loop and is_taken_too(there, taken) for own, there in self.decides)
             for loop, taken in after.decides
         )
 
     def _is_seen(self, taken: Taken) -> bool:
-        return any(there <= taken for there in self.seen)
+        return any(is_taken_too(there, taken) for there in self.seen)
 
 
 SEEN: Final = Need(frozenset({ALWAYS}))
@@ -98,7 +100,10 @@ class Ending:
     need: Need = SEEN
     """To what it matters."""
     decided: Statements = 0
-    """Those that decide whether it is run, and on its turns."""
+    """Those that decide on its turns."""
+    chosen: tuple[tuple[object, Statements], ...] = ()
+    """Of each branch around it, those that choose it: if one is wrong the loop may be run where it should not be, and
+    that is worse where others are wrong as well."""
 
     @property
     def below(self) -> tuple[Node, ...]:
@@ -121,13 +126,13 @@ class Ending:
 
 def in_branch(loop: Ending, branch: Branch, chosen_by: Statements) -> Ending:
     """The loop in a branch of a conditional."""
-    return replace(loop, branches=loop.branches | {branch}, decided=loop.decided | chosen_by)
+    return replace(loop, branches=loop.branches | {branch}, chosen=(*loop.chosen, (branch, chosen_by)))
 
 
 def in_turns(loop: Ending, graph: Graph, turns: LoopTurns, to_decide: bool) -> Ending:
     """The loop in the turns of another, or in what decides whether there is one more; what decides on it is still that
     of one turn."""
-    return _inside(loop, turns.node(graph, loop.below, loop.numbers, to_decide), loop.decided)
+    return _inside(loop, turns.node(graph, loop.below, loop.numbers, to_decide))
 
 
 def in_function(
@@ -144,18 +149,19 @@ def in_function(
     `decided`."""
     key = (operation, loop.numbers)
     whole = graph.node("ending", "pred", (), given, key, (*results, *loop.below))
-    return replace(_inside(loop, whole, loop.decided | decided), by=loop.by | by)
+    return replace(_inside(loop, whole), by=loop.by | by, decided=loop.decided | decided)
 
 
 def with_unknown_words(loop: Ending, graph: Graph, given: Sequence[Node], words: object, decided: Statements) -> Ending:
     """The loop where words stand beside it, or beside what runs it and is given this, of which nobody knows what they
     change."""
     whole = graph.node("ending", "pred", (), given, (words, loop.numbers), loop.below)
-    return replace(_inside(loop, whole, loop.decided | decided), results=(), counted=False)
+    return replace(_inside(loop, whole), results=(), counted=False, decided=loop.decided | decided)
 
 
-def _inside(loop: Ending, whole: Node, decided: Statements) -> Ending:
-    return replace(loop, whole=whole, branches=frozenset(), alone=False, decided=decided)
+def _inside(loop: Ending, whole: Node) -> Ending:
+    chosen = tuple((("inside", branch), by) for branch, by in loop.chosen)
+    return replace(loop, whole=whole, branches=frozenset(), alone=False, chosen=chosen)
 
 
 def may_not_end(graph: Graph, before: Iterable[Ending], after: Iterable[Ending]) -> tuple[Ending, ...]:

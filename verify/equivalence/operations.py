@@ -19,6 +19,7 @@ from hloproof.equivalence.effects import Effects, Standing
 from hloproof.equivalence.endings import Ending, in_function
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import NEGATIVE_ZERO, literal_key, writes_negative_zero
+from hloproof.equivalence.marks import Branch, Marks
 from hloproof.equivalence.meaning import (
     CARRIED,
     EFFECTS,
@@ -35,7 +36,7 @@ from hloproof.equivalence.meaning import (
     signature,
 )
 from hloproof.equivalence.sorting import ordered
-from hloproof.equivalence.statements import Branch, Entered, Sources, Statements, union
+from hloproof.equivalence.statements import Sources, Statements, union
 from hloproof.equivalence.value_trees import ValueTree, leaves_of, nesting_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Computation, Instruction, Module
@@ -79,8 +80,8 @@ class OperationReader(ABC):
     """How many have been numbered."""
     needed: Statements = 0
     """Those that effects are made of."""
-    entered: Entered = field(default_factory=Entered)
-    """What stands for the statements of what branches and turns are given."""
+    marks: Marks = field(default_factory=Marks)
+    """What stands for the statements of what branches are given, and of what loops read."""
     stated_in: dict[str, Statements] = field(default_factory=dict)
     """Those that what a function gives is made of."""
     sources: Sources = field(default_factory=lambda: Sources(()))

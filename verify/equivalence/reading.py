@@ -28,20 +28,11 @@ from hloproof.equivalence.endings import COUNTED, SEEN, Ending, LoopTurns, Need,
 from hloproof.equivalence.graph import Node, Side
 from hloproof.equivalence.handed_on import otherwise, settled, turned
 from hloproof.equivalence.loop_states import NeededStates
+from hloproof.equivalence.marks import Among, Branch, Handed, LoopReads, Marks
 from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, carried_when
 from hloproof.equivalence.operations import OperationReader
-from hloproof.equivalence.statements import (
-    ALWAYS,
-    Branch,
-    Entered,
-    Handed,
-    LoopReads,
-    PartInTurn,
-    Sources,
-    Statements,
-    Within,
-    union,
-)
+from hloproof.equivalence.read_where import ALWAYS, ReadWhere
+from hloproof.equivalence.statements import Sources, Statements, each, union
 from hloproof.equivalence.value_trees import (
     Pending,
     ValueTree,
@@ -104,27 +95,42 @@ class GraphReader(OperationReader):
             raise NotModelled(f"{found[0][0]}, which lies otherwise than is demanded")
         self.effects, self.occurrences, self.functions = Effects(), Counter(), {}
         self.promises, self.promised_in_functions = {(p, 0) for p in promises_of_module(module)}, set()
-        self.statements, self.needed, self.stated_in, self.entered = 0, 0, {}, Entered()
+        self.statements, self.needed, self.stated_in, self.marks = 0, 0, {}, Marks()
         self.endings, self.endings_in = [], {}
         self.exchanges, self.deciding = 0, ()
         parameters = [self.parameter(p.shape, (number,)) for number, p in enumerate(module.entry.parameters)]
         result = self.computation(module.entry, parameters, 0, ())
         if flies(result):
             raise NotModelled("a result that is in flight")
+        where = ReadWhere(self.graph, self.marks, self.said_by())
         promises: dict[Promise, Need] = {}
         for promise, by in self.promises | self.promised_in_functions:
-            need = self.need(by)
+            need = self.need(by, where)
             promises[promise] = promises[promise].joined(need) if promise in promises else need
-        endings = tuple(e if e.stated is None else replace(e, need=self.need(e.by)) for e in self.endings)
+        endings = tuple(e if e.stated is None else replace(e, need=self.need(e.by, where)) for e in self.endings)
         return ReadModule(list(leaves_of(result)), self.effects, promises, endings)
 
-    def need(self, by: Statements) -> Need:
+    def said_by(self) -> dict[Statements, frozenset[Promise]]:
+        """What each statement says, once the entry has been read."""
+        counts = {((COUNTED, e.whole, e.numbers, e.stated), e.by) for e in self.endings}
+        said: dict[Statements, set[Promise]] = {}
+        for promise, by in self.promises | self.promised_in_functions | counts:
+            for one in each(by):
+                said.setdefault(one, set()).add(promise)
+        return {one: frozenset(of) for one, of in said.items()}
+
+    def need(self, by: Statements, where: ReadWhere) -> Need:
         """To what it matters what is stated so, once the entry has been read."""
-        seen = self.entered.read_where(self.needed | union(self.gives), by)
+        seen = where.ways(self.needed | union(self.gives), by)
         if ALWAYS in seen:
             return SEEN
-        decided = ((e, self.entered.read_where(e.decided, by)) for e in self.endings)
-        return Need(seen, frozenset((e.whole, e.branches | taken) for e, there in decided for taken in there))
+        decides = {(e.whole, e.branches | taken) for e in self.endings for taken in where.ways(e.decided, by)}
+        for e in self.endings:
+            for branch, of in e.chosen:
+                ways = where.ways(of, by)
+                loop = where.chosen(e.whole, branch, e.decided, e.chosen) if ways else e.whole
+                decides.update((loop, e.branches - {branch} | taken) for taken in ways)
+        return Need(seen, frozenset(decides))
 
     def computation(
         self,
@@ -343,7 +349,7 @@ class GraphReader(OperationReader):
                 for k, p in enumerate(computation.parameters)
             ]
             before = len(self.effects.nodes), self.exchanges
-            entered = len(self.entered.behind)
+            marked = len(self.marks.behind)
             promises, self.promises = self.promises, set()
             endings, self.endings = self.endings, []
             self.depth += 1  # loops inside have states of their own names
@@ -352,7 +358,7 @@ class GraphReader(OperationReader):
             )
             self.depth -= 1
             self.stated_in[name] = union(self.gives)
-            self.entered.keep(entered)
+            self.marks.keep(marked)
             self.endings_in[name], self.endings = self.endings, endings
             # What it is given differs from use to use, so that nobody else makes the same promise, wherever it stands.
             self.promised_in_functions |= {((*p, (self.side, name)), by) for p, by in self.promises}
@@ -372,12 +378,14 @@ class GraphReader(OperationReader):
         choice_of, *made_of = self.sources.given
         chosen_by = union(choice_of)
         made: list[list[Statements]] = []
+        made_there: list[list[Statements]] = []
         effects = len(self.effects.nodes)
         for k, (b, a) in enumerate(zip(taken, arguments, strict=True)):
             branch, first = Branch(selector, k, len(taken)), len(self.endings)
-            given_of = [self.handed_into(branch, of) for of in made_of[k]]
+            given_of = [self.standing_for((of, branch)) for of in made_of[k]]
             values.append(self.computation(b, [a], level, (*path, branch), [standing[k]], [given_of]))
             made.append(self.gives)
+            made_there.append([self.marks.in_branch(branch, of) for of in self.gives])
             self.endings[first:] = [in_branch(e, branch, chosen_by) for e in self.endings[first:]]
             over.append(parts_of((self.inside or NOTHING).value, values[-1]))
         if any(nesting_of(v) != nesting_of(values[0]) for v in values):
@@ -388,13 +396,14 @@ class GraphReader(OperationReader):
         parts: list[Statements] = []
         if len(self.effects.nodes) > effects:  # which of them take place is seen
             self.needed |= chosen_by
-        for nodes, ways, of in zip(*(zip(*x, strict=True) for x in (flat, over, made)), strict=True):
+        of_parts = (zip(*of_branches, strict=True) for of_branches in (flat, over, made, made_there))
+        for nodes, ways, of, of_there in zip(*of_parts, strict=True):
             node, waits, chooses = nodes[0], Earlier(), 0  # what is the same in all branches waits for no choice
             if any(n is not node for n in nodes):
                 node = self.graph.node("conditional", node.type, node.sizes, (selector, *nodes))
                 waits, chooses = choice.every, chosen_by
-            elif len({self.entered.leaves_in(one) for one in of}) > 1:  # it says still which of them is read
-                chooses = self.standing_for(((chosen_by, Within(selector, "chosen")),) if chosen_by else ())
+            elif len(set(of_there)) > 1:  # it says still of which of them it is made
+                chooses = self.standing_for((chosen_by, Among(selector, of)))
             chosen.append(node)
             after.append(waits.joined(*ways))
             parts.append(chooses | union(of))
@@ -404,16 +413,13 @@ class GraphReader(OperationReader):
         runs = (way[0] if len(set(way)) == 1 else None for way in flying)
         return rebuilt(values[0], iter(chosen), runs)
 
-    def handed_into(self, branch: Branch, statements: Statements) -> Statements:
-        """What stands for the statements of a tensor where the branch is given it."""
-        return self.standing_for(((statements, branch),) if statements else ())
-
-    def standing_for(self, handed: tuple[Handed, ...]) -> Statements:
-        """A mark that stands for these statements."""
+    def standing_for(self, *handed: Handed) -> Statements:
+        """A mark that stands for these statements, if there are any."""
+        handed = tuple(one for one in handed if one[0])
         if not handed:
             return 0
         own = self.statement()
-        self.entered.behind[own] = handed
+        self.marks.behind[own] = handed
         return own
 
     def loop(self, i: Instruction, initial: ValueTree, level: int, path: tuple[Any, ...]) -> ValueTree:
@@ -429,7 +435,7 @@ class GraphReader(OperationReader):
         (begins,) = self.sources.given
         tags = [self.statement() for _ in start]  # stand for what the parts of the state are made of
         saved = len(self.effects.nodes), Counter(self.occurrences)
-        endings, entered = len(self.endings), len(self.entered.behind)
+        endings, marked = len(self.endings), len(self.marks.behind)
         promises, exchanges, around = self.promises, self.exchanges, self.deciding
         decided_by: tuple[int, ...] = ()
         # In each turn it may be another start.
@@ -439,7 +445,7 @@ class GraphReader(OperationReader):
             self.deciding = (*around, *(state[k] for k in decided_by))
             del self.effects.nodes[saved[0] :]
             del self.endings[endings:]
-            self.entered.leave(entered)
+            self.marks.leave(marked)
             self.occurrences = Counter(saved[1])
             given = rebuilt(initial, iter(state), iter(flying))
             returned = self.computation(body, [given], level + 1, (*path, "turn"), [turn], [tags])
@@ -479,18 +485,21 @@ class GraphReader(OperationReader):
         def turns(of: Sequence[int]) -> LoopTurns:
             return LoopTurns(level, tuple(of), tuple(start[k] for k in of), (holds, *(after[k] for k in of)))
 
-        # A part that no turn changes is what it was given, wherever a turn reads it.
-        self.entered.behind.update((tags[k], ((begins[k], None),)) for k in range(len(tags)) if k not in varying)
-        states = {k: PartInTurn(tags[k], begins[k], turned[k]) for k in varying}
-        reads = LoopReads(self.entered, states, decided_of)
+        all_values = turns(range(len(start))).node(self.graph)
+        self.marks.parts.update((tag, (all_values, k)) for k, tag in enumerate(tags))
+        reads = LoopReads(all_values, tags, begins, {k: turned[k] for k in varying}, decided_of)
         by = self.statement() if stated_count(i) is not None or stated_states(i) else 0
         for at, e in enumerate(self.endings[endings:], endings):
-            around_it = in_turns(e, self.graph, turns(needed.below(e.below)), at >= met)
-            decided_in = self.standing_for(reads.of(around_it.whole, e.decided)) | by
-            self.endings[at] = replace(around_it, decided=decided_in)
+            inside = in_turns(e, self.graph, turns(needed.below(e.below)), at >= met)
+            decided_in, *chosen_in = (
+                self.standing_for(*reads.of(self.marks, inside.whole, of))
+                for of in (e.decided, *(of for _, of in e.chosen))
+            )
+            chosen = zip((branch for branch, _ in inside.chosen), chosen_in, strict=True)
+            self.endings[at] = replace(inside, decided=decided_in | by, chosen=tuple(chosen))
         decides = turns(needed.deciding).node(self.graph)
         results = tuple(out[k] for k in varying)
-        decided_at = self.standing_for(reads.of(decides))
+        decided_at = self.standing_for(*reads.of(self.marks, decides))
         self.endings.append(Ending(decides, results, decides, stated=stated_count(i), by=by, decided=decided_at))
         # What a state holds in the turns is said by the loop, not by its name: what it becomes, or that it stays.
         held = [(k in varying, node) for k, node in enumerate(out)]
@@ -500,7 +509,7 @@ class GraphReader(OperationReader):
         self.promises.update(((name, i.opcode, value, *about), by) for name, value in stated_states(i))
         # A part that no turn changes says nothing of the turns.
         self.sources.parts = [
-            self.standing_for(reads.of(out[k], part=k)) | by if k in varying else begins[k] for k in range(len(out))
+            self.standing_for(*reads.of(self.marks, k)) | by if k in varying else begins[k] for k in range(len(out))
         ]
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))
