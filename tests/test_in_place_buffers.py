@@ -814,3 +814,367 @@ def test_one_array_that_is_handed_over_twice_lies_twice_with_another(given: str,
     lines += ["w = f32[8] call(l, o, m), to_apply=three", f"v = f32[8] call({given}), to_apply=three"]
     text = _over(functions, lines, "v, v").replace(f"fusion(v, v), {_OVER}", "add(v, w)")
     assert _judged(text) == said
+
+
+_TWO: Final = f" f = f32[8] fusion(p, q), {_OVER}\n"
+"""What is declared over `p` reads `q` turned round."""
+_TAKES_TWO: Final = " p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n"
+_CALLED: Final = f"two {{\n{_TAKES_TWO}{_TWO} ROOT g = f32[8] cosine(f)\n}}\n"
+_OF_PAIR: Final = f" t = {_PAIR} parameter(0)\n" + "".join(
+    f" {n} = f32[8] get-tuple-element(t), index={k}\n" for k, n in enumerate("pq")
+)
+_WRITES: Final = " z = s32[] constant(0)\n h = f32[4] slice(p), slice={[4:8]}\n"
+_UPDATED: Final = {
+    "an update": f"{_WRITES} n = f32[8] dynamic-update-slice(p, h, z)\n",
+    "a fusion": " n = f32[8] fusion(p, p), kind=kLoop, calls=adds, output_to_operand_aliasing={{}: (0, {})}\n",
+    "a custom call": (' n = f32[8] custom-call(p), custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}\n'),
+    "a call": " n = f32[8] call(p), to_apply=updates\n",
+    "a branch": " n = f32[8] conditional(k, p, p), branch_computations={hands, updates}\n",
+    "a turn": (
+        " u = (f32[8], s32[]) tuple(p, k)\n w = (f32[8], s32[]) while(u), condition=again, body=negates\n"
+        " n = f32[8] get-tuple-element(w), index=0\n"
+    ),
+    "what flies": " a = ((f32[8]), f32[8]) async-start(p), calls=updates\n n = f32[8] async-done(a)\n",
+    "a call that is started": " a = ((f32[8]), f32[8]) call-start(p), to_apply=updates\n n = f32[8] call-done(a)\n",
+}
+_ONE: Final = (
+    " s = (f32[8], s32[]) parameter(0)\n p = f32[8] get-tuple-element(s), index=0\n"
+    " k = s32[] get-tuple-element(s), index=1\n one = s32[] constant(1)\n"
+)
+_UPDATING: Final = (
+    "adds {\n p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n ROOT d = f32[8] add(p, q)\n}\n"
+    f"updates {{\n p = f32[8] parameter(0)\n{_WRITES} ROOT n = f32[8] dynamic-update-slice(p, h, z)\n}}\n"
+    f"again {{\n{_ONE} ROOT o = pred[] compare(k, one), direction=GT\n}}\n"
+    f"negates {{\n{_ONE} n = f32[8] negate(p)\n j = s32[] subtract(k, one)\n"
+    " ROOT r = (f32[8], s32[]) tuple(n, j)\n}\n"
+)
+_ONCE_MORE: Final = " f = f32[8] fusion(n, q), " + _OVER + "\n"
+_ENTERED: Final = {
+    "a call": ["v = f32[8] call(GIVEN, k), to_apply=runs"],
+    "a call in a call": ["v = f32[8] call(GIVEN, k), to_apply=calls"],
+    "a call that is given it once and hands it over twice": ["v = f32[8] call(x, k), to_apply=doubles"],
+    "a call in flight": [
+        "s = ((f32[8], f32[8], s32[]), f32[8]) async-start(GIVEN, k), calls=runs",
+        "v = f32[8] async-done(s)",
+    ],
+    "a call that is started": [
+        "s = ((f32[8], f32[8], s32[]), f32[8]) call-start(GIVEN, k), to_apply=runs",
+        "v = f32[8] call-done(s)",
+    ],
+    "a call in flight that is given more later": [
+        "s = ((f32[8]), f32[8]) async-start(x), calls=runs",
+        "e = ((f32[8], f32[8], s32[]), f32[8]) async-update(s, LAST, k)",
+        "v = f32[8] async-done(e)",
+    ],
+    "a branch": ["v = f32[8] conditional(k, u, o), branch_computations={run, run}"],
+    "a branch, the last": ["v = f32[8] conditional(k, o, u), branch_computations={run, run}"],
+    "a turn": ["i = STATE while(u), condition=more, body=turns", "v = f32[8] get-tuple-element(i), index=0"],
+    "what asks for a turn": [
+        "i = STATE while(u), condition=asks, body=stays",
+        "v = f32[8] get-tuple-element(i), index=0",
+    ],
+}
+
+
+def _handed_twice(made: str, way: str, last: str, head: str = _HEAD) -> str:
+    """What is given `x` and `last`, and in another run two arrays that lie apart, writes in the buffer of the first
+    what then reads the second turned round."""
+    steps = _UPDATED[made] + _ONCE_MORE
+    twice = f" q = f32[8] {'bitcast' if last == 'x' else 'copy'}(p)\n"
+    functions = (
+        f"{_UPDATING}{_LOOP}runs {{\n{_TAKES}{steps} ROOT g = f32[8] cosine(f)\n}}\n"
+        f"run {{\n{_PARTS} ROOT g = f32[8] call(p, q, k), to_apply=runs\n}}\n"
+        f"calls {{\n{_TAKES} ROOT g = f32[8] call(p, q, k), to_apply=runs\n}}\n"
+        f"doubles {{\n p = f32[8] parameter(0)\n k = s32[] parameter(1)\n{twice}"
+        " ROOT g = f32[8] call(p, q, k), to_apply=runs\n}\n"
+    )
+    left = f" j = s32[] constant(0)\n ROOT t = {_STATE} tuple"
+    if way == "a turn":
+        functions += f"turns {{\n{_PARTS}{steps} g = f32[8] cosine(f)\n{left}(g, q, j)\n}}\n"
+    elif way == "what asks for a turn":
+        steps += " zero = s32[] constant(0)\n"
+        functions += f"asks {{\n{_PARTS}{steps} ROOT i = pred[] compare(k, zero), direction=GT\n}}\n"
+        functions += f"stays {{\n{_PARTS}{left}(p, q, j)\n}}\n"
+    lines = [f"{n} = f32[8] {o}(b)" for n, o in (("l", "sine"), ("m", "abs"))]
+    lines += [f"u = {_STATE} tuple(x, {last}, k)", f"o = {_STATE} tuple(l, m, k)"]
+    given = (("GIVEN", f"x, {last}"), ("LAST", last), ("STATE", _STATE))
+    for line in (*_ENTERED[way], "w = f32[8] call(l, m, k), to_apply=calls"):
+        for word, stands_for in given:
+            line = line.replace(word, stands_for)
+        lines.append(line)
+    text = _over(functions, lines, "v, w").replace(f"fusion(v, w), {_OVER}", "add(v, w)")
+    return text.replace(_HEAD, head)
+
+
+@pytest.mark.parametrize("way", _ENTERED)
+@pytest.mark.parametrize("made", _UPDATED)
+def test_one_array_that_is_handed_over_twice_lies_with_what_is_made_in_place_of_it(made: str, way: str) -> None:
+    """Another run of the same is handed two arrays: inside they are not one."""
+    assert _judged(_handed_twice(made, way, "x")) == "not proved"
+    assert _judged(_handed_twice(made, way, "y")) == "proved"
+
+
+@pytest.mark.parametrize("way", _ENTERED)
+@pytest.mark.parametrize("made", ["a fusion", "a custom call"])
+def test_what_is_declared_lies_there_before_copies_are_inserted(made: str, way: str) -> None:
+    assert _judged(_handed_twice(made, way, "x", "HloModule m\n")) == "not proved"
+    assert _judged(_handed_twice(made, way, "y", "HloModule m\n")) == "proved"
+
+
+_MADE_BY: Final = {
+    "a fusion": ("fusion(x), kind=kLoop, calls=turned", "unknown"),
+    "a fusion element by element": ("fusion(x), kind=kLoop, calls=negated", "proved"),
+    "a fusion of a part of a tuple": ("fusion(u), kind=kLoop, calls=of_tuple", "unknown"),
+    "what is no fusion": ("reverse(x), dimensions={0}", "unknown"),
+    "what is no fusion, element by element": ("negate(x)", ""),
+}
+_CHOSEN: Final = {
+    "a call": ["v = f32[8] call(GIVEN, k), to_apply=chooses"],
+    "what flies": [
+        "s = ((f32[8], f32[8], s32[]), f32[8]) async-start(GIVEN, k), calls=chooses",
+        "v = f32[8] async-done(s)",
+    ],
+    "a branch": [
+        f"i = {_STATE} tuple(GIVEN, k)",
+        "v = f32[8] conditional(k, i, i), branch_computations={choose, choose}",
+    ],
+}
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("given", ["x, n", "n, x"])
+@pytest.mark.parametrize("way", _CHOSEN)
+@pytest.mark.parametrize("made", _MADE_BY)
+def test_what_is_called_may_put_what_is_made_where_it_is_read(made: str, way: str, given: str, inside: bool) -> None:
+    """Where a call chooses between an array and what is made of it, both lie in one buffer, declared or not."""
+    operation, said = _MADE_BY[made]
+    functions = (
+        f"choose {{\n{_PARTS} ROOT r = f32[8] call(p, q, k), to_apply=chooses\n}}\n"
+        "turned {\n p = f32[8] parameter(0)\n ROOT r = f32[8] reverse(p), dimensions={0}\n}\n"
+        "negated {\n p = f32[8] parameter(0)\n ROOT r = f32[8] negate(p)\n}\n"
+        f"of_tuple {{\n{_OF_PAIR} ROOT r = f32[8] reverse(q), dimensions={{0}}\n}}\n"
+    )
+    if inside:
+        functions += f"makes {{\n x = f32[8] parameter(0)\n u = {_PAIR} tuple(x, x)\n ROOT n = f32[8] {operation}\n}}\n"
+        operation = "call(x), to_apply=makes"
+    steps = ["o = f32[8] sine(b)", f"u = {_PAIR} tuple(o, x)", f"n = f32[8] {operation}"]
+    for other in (False, True):
+        lines = [*steps, *(line.replace("GIVEN", given.replace("x", "y") if other else given) for line in _CHOSEN[way])]
+        text = _over(functions, lines, "v, v").replace(f"fusion(v, v), {_OVER}", "negate(v)")
+        assert _said(text, "hazard-in-place") == ({said} - {""} if not other else set())
+
+
+@pytest.mark.parametrize("given", ["x, e", "e, x"])
+@pytest.mark.parametrize("way", _TWO_GIVEN)
+def test_what_asks_for_a_turn_is_handed_the_state_as_well(way: str, given: str) -> None:
+    functions = (
+        f"{_LOOP}asks {{\n{_PARTS}{_TWO} z = s32[] constant(0)\n ROOT o = pred[] compare(k, z), direction=GT\n}}\n"
+        f"stays {{\n{_PARTS} one = s32[] constant(1)\n j = s32[] subtract(k, one)\n"
+        f" ROOT t = {_STATE} tuple(p, q, j)\n}}\n"
+    )
+    lines = [*_TWO_GIVEN[way], f"u = {_STATE} tuple({given}, k)", f"l = {_STATE} while(u), condition=asks, body=stays"]
+    lines.append("v = f32[8] get-tuple-element(l), index=0")
+    text = _over(functions, lines, "v, v").replace(f"fusion(v, v), {_OVER}", "negate(v)")
+    assert _judged(text) == ("proved" if way == "a copy" else "not proved")
+
+
+@pytest.mark.parametrize("given", ["x, y", "y, x"])
+@pytest.mark.parametrize(("chosen", "said"), [("p, q", "not proved"), ("p, p", "proved")])
+def test_what_asks_for_a_turn_may_put_two_parts_of_the_state_into_one_buffer(
+    chosen: str, said: str, given: str
+) -> None:
+    functions = (
+        f"asks {{\n{_PARTS} c = f32[8] conditional(k, {chosen}), branch_computations={{hands, hands}}\n"
+        " z = s32[] constant(0)\n ROOT o = pred[] compare(k, z), direction=GT\n}\n"
+        f"stays {{\n{_PARTS} one = s32[] constant(1)\n j = s32[] subtract(k, one)\n"
+        f" ROOT t = {_STATE} tuple(p, q, j)\n}}\n"
+    )
+    lines = [f"u = {_STATE} tuple({given}, k)", f"l = {_STATE} while(u), condition=asks, body=stays"]
+    assert _judged(_over(functions, lines, "x, y")) == said
+
+
+@pytest.mark.parametrize(("parts", "said"), [("o, v", "not proved"), ("v, o", "not proved"), ("o, l", "proved")])
+@pytest.mark.parametrize("given", ["x, y", "y, x"])
+@pytest.mark.parametrize("index", [0, 1])
+def test_each_part_of_a_tuple_may_lie_where_a_call_puts_it(parts: str, said: str, index: int, given: str) -> None:
+    """Which of its parts is read is not asked."""
+    fused = "fused {\n p = f32[8] parameter(0)\n"
+    fused += f" t = {_PAIR} parameter(1)\n q = f32[8] get-tuple-element(t), index={index}\n"
+    lines = ["o = f32[8] cosine(b)", "l = f32[8] sine(b)", f"v = f32[8] call({given}, k), to_apply=chooses"]
+    text = _over("", [*lines, f"t = {_PAIR} tuple({parts})"], "x, t")
+    assert _judged(text.replace("fused {\n p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n", fused)) == said
+
+
+@pytest.mark.parametrize(("parts", "said"), [("o, n", "not proved"), ("n, o", "not proved"), ("o, l", "proved")])
+@pytest.mark.parametrize("head", [_HEAD, "HloModule m\n"])
+def test_each_part_of_a_tuple_may_lie_where_a_fusion_was_declared(head: str, parts: str, said: str) -> None:
+    """Where both are handed over, before copies are inserted too."""
+    functions = (
+        "negated {\n p = f32[8] parameter(0)\n ROOT n = f32[8] negate(p)\n}\n"
+        f"turns {{\n p = f32[8] parameter(0)\n t = {_PAIR} parameter(1)\n f = f32[8] fusion(p, t), "
+        f"{_OVER.replace('fused', 'of_tuple')}\n ROOT g = f32[8] cosine(f)\n}}\n"
+        f"of_tuple {{\n p = f32[8] parameter(0)\n t = {_PAIR} parameter(1)\n"
+        " q = f32[8] get-tuple-element(t), index=1\n b = f32[8] reverse(q), dimensions={0}\n"
+        " ROOT d = f32[8] add(p, b)\n}\n"
+    )
+    lines = ["o = f32[8] cosine(b)", "l = f32[8] sine(b)"]
+    lines.append("n = f32[8] fusion(x), kind=kLoop, calls=negated, output_to_operand_aliasing={{}: (0, {})}")
+    lines += [f"t = {_PAIR} tuple({parts})", "v = f32[8] call(x, t), to_apply=turns"]
+    text = _over(functions, lines, "v, v").replace(f"fusion(v, v), {_OVER}", "negate(v)").replace(_HEAD, head)
+    assert _judged(text) == said
+
+
+@pytest.mark.parametrize("given", ["a, n", "n, a"])
+@pytest.mark.parametrize(
+    ("alias", "said"),
+    [
+        ("{}: (0, {}, may-alias)", "not proved"),
+        ("{}: (0, {}, must-alias)", "not proved"),
+        ("{}: (1, {}, may-alias)", "proved"),
+        ("", "proved"),
+    ],
+)
+@pytest.mark.parametrize("way", ["a call", "a call in flight", "a branch"])
+def test_what_the_module_declares_to_lie_together_does_so_where_it_is_handed_over(
+    way: str, alias: str, said: str, given: str
+) -> None:
+    head = f"{_HEAD.strip()}, input_output_alias={{ {alias} }}\n" if alias else _HEAD
+    run = {
+        "a call": [f"v = f32[8] call({given}), to_apply=two"],
+        "a call in flight": [f"s = ({_PAIR}, f32[8]) async-start({given}), calls=two", "v = f32[8] async-done(s)"],
+        "a branch": [
+            f"t = {_PAIR} tuple({given})",
+            f"o = {_PAIR} tuple(x, y)",
+            "v = f32[8] conditional(k, t, o), branch_computations={taken, taken}",
+        ],
+    }[way]
+    functions = _CALLED if way != "a branch" else f"taken {{\n{_OF_PAIR}{_TWO} ROOT g = f32[8] cosine(f)\n}}\n"
+    text = _over(functions, ["n = f32[8] negate(b)", *run, "c = f32[8] copy(v)"], "v, v")
+    text = text.replace(_HEAD, head).replace(f" ROOT z = f32[8] fusion(v, v), {_OVER}\n", "")
+    assert _judged(text.replace(" n = ", " ROOT n = ")) == said
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [("p, g", "not proved"), ("g, p", "not proved"), ("q, g", "proved"), ("g, q", "proved"), ("p, q", "proved")],
+)
+@pytest.mark.parametrize("part", [0, 1])
+def test_what_a_turn_leaves_and_what_it_began_with_lie_together_where_they_are_handed_over(
+    part: int, given: str, said: str
+) -> None:
+    """The state that the turn leaves lies in the buffer of the state that it was given, part by part."""
+    names = "pq" if part == 0 else "qp"
+    parts = _PARTS.replace(" p =", " P =").replace(" q =", " Q =")
+    parts = parts.replace(" P =", f" {names[0]} =").replace(" Q =", f" {names[1]} =")
+    functions = (
+        f"{_LOOP}{_CALLED}turns {{\n{parts} g = f32[8] cosine(q)\n v = f32[8] call({given}), to_apply=two\n"
+        " c = f32[8] copy(q)\n one = s32[] constant(1)\n j = s32[] subtract(k, one)\n"
+        f" ROOT t = {_STATE} tuple({'g, c' if part == 0 else 'c, g'}, j)\n}}\n"
+    )
+    lines = [f"u = {_STATE} tuple(x, y, k)", f"l = {_STATE} while(u), condition=more, body=turns"]
+    lines.append("v = f32[8] get-tuple-element(l), index=0")
+    text = _over(functions, lines, "v, v").replace(f"fusion(v, v), {_OVER}", "negate(v)")
+    assert _judged(text) == said
+
+
+_FLIES: Final = f"({_PAIR}, f32[8])"
+
+
+@pytest.mark.parametrize("runs", ["two, adds", "adds, two"])
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize("way", _TWO_GIVEN)
+def test_what_flies_is_one_of_two_that_were_started(way: str, later: bool, runs: str) -> None:
+    """Each is handed what the end tells of; with `later` an update binds the second operand of whichever it is."""
+    state = "((f32[8]), f32[8])" if later else _FLIES
+    two = f"two {{\n{_TAKES_TWO}{_UPDATED['an update']}{_ONCE_MORE} ROOT g = f32[8] cosine(f)\n}}\n"
+    functions = two + _UPDATING
+    for n, run in enumerate(runs.split(", ")):
+        start = f"async-start({'p' if later else 'p, q'}), calls={run}"
+        functions += f"starts{n} {{\n{_OF_PAIR} ROOT r = {state} {start}\n}}\n"
+    lines = [*_TWO_GIVEN[way], f"t = {_PAIR} tuple(x, e)"]
+    lines.append(f"s = {state} conditional(k, t, t), branch_computations={{starts0, starts1}}")
+    lines += [f"i = {_FLIES} async-update(s, e)"] if later else []
+    lines.append(f"v = f32[8] async-done({'i' if later else 's'})")
+    text = _over(functions, lines, "v, v").replace(f"fusion(v, v), {_OVER}", "negate(v)")
+    assert _judged(text) == ("proved" if way == "a copy" else "not proved")
+
+
+@pytest.mark.parametrize("runs", ["chooses, adds", "adds, chooses"])
+@pytest.mark.parametrize("later", [False, True])
+@pytest.mark.parametrize(("read", "said"), [("x, v", "not proved"), ("y, v", "not proved"), ("o, v", "proved")])
+def test_what_one_of_two_that_were_started_chooses_between_lies_together(
+    read: str, said: str, later: bool, runs: str
+) -> None:
+    taken = "(f32[8], f32[8], s32[])"
+    state = "((f32[8]), f32[8])" if later else f"({taken}, f32[8])"
+    functions = f"adds {{\n{_TAKES} ROOT d = f32[8] add(p, q)\n}}\n"
+    for n, run in enumerate(runs.split(", ")):
+        start = f"async-start({'p' if later else 'p, q, k'}), calls={run}"
+        functions += f"starts{n} {{\n{_PARTS} ROOT r = {state} {start}\n}}\n"
+    lines = ["o = f32[8] cosine(b)", f"t = {_STATE} tuple(x, y, k)"]
+    lines.append(f"s = {state} conditional(k, t, t), branch_computations={{starts0, starts1}}")
+    lines += [f"i = ({taken}, f32[8]) async-update(s, y, k)"] if later else []
+    lines.append(f"v = f32[8] async-done({'i' if later else 's'})")
+    assert _judged(_over(functions, lines, read)) == said
+
+
+@pytest.mark.parametrize("order", ["pqk", "qpk", "kqp", "kpq", "qkp"])
+@pytest.mark.parametrize("bound", [1, 2])
+@pytest.mark.parametrize(
+    ("read", "said"), [("x, v", "not proved"), ("y, v", "not proved"), ("x, y", "not proved"), ("o, v", "proved")]
+)
+def test_what_is_bound_later_is_bound_by_its_number(read: str, said: str, bound: int, order: str) -> None:
+    """In whatever order the text names the parameters: the first to be bound tells where the result may lie."""
+    numbered = dict(zip("pqk", enumerate(("f32[8]", "f32[8]", "s32[]")), strict=True))
+    takes = "".join(f" {n} = {numbered[n][1]} parameter({numbered[n][0]})\n" for n in order)
+    given, shapes = ["x", "y", "k"], ["f32[8]", "f32[8]", "s32[]"]
+    state = f"(({', '.join(shapes[:bound])}), f32[8])"
+    lines = ["o = f32[8] cosine(b)", f"s = {state} async-start({', '.join(given[:bound])}), calls=runs"]
+    lines.append(f"m = (({', '.join(shapes)}), f32[8]) async-update(s, {', '.join(given[bound:])})")
+    lines.append("v = f32[8] async-done(m)")
+    assert _judged(_over(f"runs {{\n{takes}{_CHOICE}}}\n", lines, read)) == said
+
+
+@pytest.mark.parametrize("order", ["pqr", "rqp", "qrp"])
+@pytest.mark.parametrize("bound", [1, 2])
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [("y, x, e", "not proved"), ("x, y, x", "proved"), ("x, y, e", "proved"), ("y, e, x", "not proved")],
+)
+def test_what_is_handed_over_later_is_handed_over_by_its_number(given: str, said: str, bound: int, order: str) -> None:
+    functions = (
+        "three {\n"
+        + "".join(f" {n} = f32[8] parameter({'pqr'.index(n)})\n" for n in order)
+        + " z = s32[] constant(0)\n h = f32[4] slice(r), slice={[4:8]}\n"
+        " n = f32[8] dynamic-update-slice(r, h, z)\n" + f"{_ONCE_MORE} ROOT g = f32[8] cosine(f)\n}}\n"
+    )
+    names = given.split(", ")
+    held = [f"({', '.join(['f32[8]'] * k)})" for k in (bound, 3)]
+    lines = [*_TWO_GIVEN["an update"], f"s = ({held[0]}, f32[8]) async-start({', '.join(names[:bound])}), calls=three"]
+    lines.append(f"i = ({held[1]}, f32[8]) async-update(s, {', '.join(names[bound:])})")
+    text = _over(functions, [*lines, "v = f32[8] async-done(i)"], "v, v")
+    assert _judged(text.replace(f"fusion(v, v), {_OVER}", "negate(v)")) == said
+
+
+@pytest.mark.parametrize("way", ["a call", "what flies", "a branch", "a branch, the last", "what flies in a call"])
+@pytest.mark.parametrize(("branches", "said"), [("hands, hands", "not proved"), ("makes, makes", "proved")])
+def test_two_results_that_lie_in_one_buffer_only_outside_do_so_inside(branches: str, said: str, way: str) -> None:
+    """Whatever gives them back."""
+    functions = (
+        "makes {\n v = f32[8] parameter(0)\n ROOT n = f32[8] negate(v)\n}\nruns {\n p = f32[8] parameter(0)\n"
+        f" n = f32[8] negate(p)\n r = f32[8] cosine(p)\n f = f32[8] fusion(n, r), {_OVER}\n"
+        f" ROOT t = {_PAIR} tuple(f, r)\n}}\n"
+        "other {\n p = f32[8] parameter(0)\n n = f32[8] negate(p)\n r = f32[8] cosine(p)\n"
+        f" ROOT t = {_PAIR} tuple(n, r)\n}}\n"
+        f"calls {{\n p = f32[8] parameter(0)\n ROOT t = {_PAIR} call(p), to_apply=runs\n}}\n"
+    )
+    lines = {
+        "a call": [f"d = {_PAIR} call(x), to_apply=runs"],
+        "what flies": [f"s = ((f32[8]), {_PAIR}) async-start(x), calls=runs", f"d = {_PAIR} async-done(s)"],
+        "what flies in a call": [f"s = ((f32[8]), {_PAIR}) async-start(x), calls=calls", f"d = {_PAIR} async-done(s)"],
+        "a branch": [f"d = {_PAIR} conditional(k, x, y), branch_computations={{runs, other}}"],
+        "a branch, the last": [f"d = {_PAIR} conditional(k, y, x), branch_computations={{other, runs}}"],
+    }[way]
+    lines += [*_BACK, f"w = f32[8] conditional(k, u, v), branch_computations={{{branches}}}"]
+    text = _over(functions, lines, "w, w").replace(f"fusion(w, w), {_OVER}", "negate(w)")
+    assert _judged(text) == said

@@ -221,13 +221,14 @@ class LocalBuffers:
                         inside = given[1][: len(index)] == index and self.buffer(given) == self.buffer(spot)
                         if inner is not None and inside:
                             inner._share((p.name, given[1][len(index) :]), (inner.computation.root_name, at))
-        for i in self.computation.instructions if self.shares else ():
+        for i in self.computation.instructions:
             for body, operands in self._handed_over(i):
                 if (inner := others.get(body)) is not None:
                     self._share_inside(inner, operands, i)
 
     def _share_inside(self, inner: LocalBuffers, operands: Sequence[Spot], i: Instruction) -> None:
-        """Two versions that may lie in one buffer may do so in what is handed both, or gives both back."""
+        """What may lie in one buffer may do so in what is handed it, or gives it back, at several places: one version
+        that is handed over twice as well, as what is made there in place of the one lies with the other."""
         outside: list[tuple[Spot, Spot]] = []
         for p in inner.computation.parameters:
             number = p.parameter_number or 0
@@ -236,13 +237,9 @@ class LocalBuffers:
             outside += [(s, (p.name, s[1][len(index) :])) for s in held if s[1][: len(index)] == index]
         if i.opcode != "while":
             outside += [(s, (inner.computation.root_name, s[1])) for s in self.leaves(i.name)]
-        there: dict[Spot, dict[Spot, list[Spot]]] = {}
+        first: dict[Spot, Spot] = {}
         for spot, own in outside:
-            there.setdefault(self.place(spot), {}).setdefault(self.version.get(spot, spot), []).append(own)
-        for versions in there.values():
-            first, *rest = (own for found in versions.values() for own in found)
-            for own in rest if len(versions) > 1 else ():
-                inner._may_share(first, own)
+            inner._may_share(first.setdefault(self.place(spot), own), own)
 
     def one_part(self, loop: Instruction, a: ShapeIndex, b: ShapeIndex) -> bool:
         """Both parts of a loop's state hold one value at first and after every turn."""

@@ -339,7 +339,8 @@ _ENTRIES: Final = (
         "element of the window is then written while others are still being computed, so what the update reads of the "
         "parameter lies outside the window or at the very element that is written. The same is owed by whatever makes its "
         "result where it reads, once loops, branches and the module's aliases share buffers: element by element it may; "
-        "of fusions the maps decide, and of other instructions it is unknown. What may be written over itself, as by a "
+        "of fusions the maps decide, and of other instructions it is unknown. Where it only may lie there, by what is "
+        "called or who calls, nothing is refuted. What may be written over itself, as by a "
         "copy, refutes nothing; elements of two places are two, whatever they hold. What is in flight owes it as the plain operation does. Of several results each may lie "
         "over the operand of its own number alone.",
         "base + 1 written over base at the same place.",

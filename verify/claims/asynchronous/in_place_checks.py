@@ -8,7 +8,7 @@ bytes have two names, through bitcasts or because a fusion is handed one buffer 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
@@ -21,7 +21,7 @@ from hloproof.claims.asynchronous.start_values import Given
 from hloproof.engines.door import How, prove_one
 from hloproof.logic.obligation import Outcome
 from hloproof.logic.replay import careful
-from hloproof.models.dataflow.accesses import InPlaceWrite, Spot
+from hloproof.models.dataflow.accesses import InPlaceWrite
 from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import work_of
 from hloproof.models.dataflow.in_place import fused_in_place, is_update, parameter_behind, updating
@@ -45,6 +45,8 @@ from hloproof.results.verdict import Verdict
 
 CLAIM = "hazard-in-place"
 OWN_ARRAY = "what is updated is computed inside of the fusion, so it is not an operand's buffer"
+_RESHAPED = "whether it works in place through a reshape, which only a memory plan tells"
+_PERHAPS = "whether its result lies where an operand does, as it may by what is called or who calls"
 _HELD = 2
 """A start returns its operands and its result, and contexts after them."""
 _SAME_POSITIONS = frozenset({"bitcast", "reshape"})
@@ -56,7 +58,7 @@ _BY_ELEMENTS = ELEMENTWISE | _ONE_BY_ONE | {"copy", "bitcast-convert"}
 
 def hazard_in_place(context: Context) -> Iterator[Judgement]:
     """Owed by every fusion that ends in an update, or declares a result as an operand's alias; once copies are inserted
-    by every instruction that makes its result where it reads."""
+    by every instruction that makes its result where it reads, or may do so."""
     module = context.chains.module
     composer: Composer | None = None
     for computation in module.computations:
@@ -64,11 +66,11 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
             i = _inside(instruction)
             body = module.find(called(i, "calls")) if i.opcode == "fusion" else None
             alone = () if body is None else tuple(_written_by(module, i, body))
-            over = tuple(_shared_with_operands(context, computation, instruction))
-            arrays = all(isinstance(computation.by_name[i.operands[n]].shape, ArrayShape) for _, n in over)
-            if body is None or not arrays:
-                yield from _without_steps(computation, i, over)
-            for written in (*alone, *_made_over(body, over if arrays else (), alone)) if body is not None else ():
+            over = sorted(_shared_with_operands(context, computation, instruction), key=lambda o: not o.surely)
+            arrays = (o for o in over if isinstance(computation.by_name[i.operands[o.number]].shape, ArrayShape))
+            by_steps = () if body is None else tuple(arrays)
+            yield from _without_steps(computation, i, (o for o in over if o not in by_steps))
+            for written in (*alone, *_made_over(body, by_steps, alone)) if body is not None else ():
                 assert body is not None
                 composer = composer or plain_composer(module)
                 place = HloPosition(computation.name, i.name)
@@ -84,13 +86,8 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                     both = any(w.number in every[1:] for w in alone)
                     if both or as_one.found.verdict is not Verdict.PROVED:
                         found = fusion.may_be_one_array(written)
-                if found.problem is not None and not written.sure and context.shares:
-                    found = judged(
-                        CLAIM,
-                        place,
-                        unknown="whether it works in place through a reshape, which only a memory plan tells: if so, "
-                        + found.problem,
-                    )
+                if found.problem is not None and written.doubt and context.shares:
+                    found = judged(CLAIM, place, unknown=f"{written.doubt}: if so, {found.problem}")
                 elif found.problem is not None and not written.declared and not context.shares:
                     # Whether a fusion works in place is not decided before copies are inserted.
                     found = judged(CLAIM, place, note=f"{NEEDS_COPY}: not in place, for {found.problem}")
@@ -105,9 +102,20 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
                 yield judged(CLAIM, HloPosition(computation.name, i.name), note=OWN_ARRAY)
 
 
-def _shared_with_operands(context: Context, computation: Computation, i: Instruction) -> Iterator[tuple[Spot, int]]:
-    """Results that lie in the buffer of an operand because loops, branches or the module's aliases share it, each with
-    the operand's number. What a call runs, or a generic start, is judged inside of it."""
+@dataclass(frozen=True, slots=True)
+class _Over:
+    """A part of a result that lies where an operand does."""
+
+    at: ShapeIndex
+    number: int
+    """The operand's."""
+    surely: bool
+    """Otherwise it may lie there, by what is called, or who calls."""
+
+
+def _shared_with_operands(context: Context, computation: Computation, i: Instruction) -> Iterator[_Over]:
+    """Results that lie in the buffer of an operand because loops, branches, calls or the module's aliases share it, or
+    may do so. What a call runs, or a generic start, is judged inside of it."""
     local = scene_of(context).locals.get(computation.name) if context.shares else None
     if local is None or work_of(i.opcode) in _JUDGED_INSIDE:
         return
@@ -120,9 +128,11 @@ def _shared_with_operands(context: Context, computation: Computation, i: Instruc
         first = updated.get(spot)
         own = i.operands.index(first) if first in i.operands else None
         for n, operand in enumerate(i.operands):
-            if n != own and any(local.buffer(read) == local.buffer(spot) for read in local.leaves(operand)):
+            there = [read for read in local.leaves(operand) if n != own and local.place(read) == local.place(spot)]
+            if there:
                 # Of a fusion in flight the result is what the fusion makes.
-                yield (i.name, spot[1][1:] if i.opcode == "fusion-start" else spot[1]), n
+                at = spot[1][1:] if i.opcode == "fusion-start" else spot[1]
+                yield _Over(at, n, any(local.buffer(read) == local.buffer(spot) for read in there))
 
 
 def _in_its_place(computation: Computation, write: InPlaceWrite) -> bool:
@@ -133,16 +143,16 @@ def _in_its_place(computation: Computation, write: InPlaceWrite) -> bool:
     )
 
 
-def _made_over(body: Computation, over: Iterable[tuple[Spot, int]], alone: Iterable[Written]) -> Iterator[Written]:
+def _made_over(body: Computation, over: Iterable[_Over], alone: Iterable[Written]) -> Iterator[Written]:
     """What a fusion writes where it reads, beside the results that it updates or declares in that very buffer."""
-    places = {(at, number): None for (_, at), number in over}
+    places = {(o.at, o.number): o.surely for o in over}
     judged_already = {("", w.at) for w in alone if (w.at, w.number) in places}
-    for at, number in places:
+    for (at, number), surely in places.items():
         result = _made_at(body, at, number)
         key = (result, () if result == body.root_name else at)
         if ("", at) not in judged_already and key not in judged_already:
             judged_already.add(key)
-            yield Written(result, number, None, True, at=key[1])
+            yield Written(result, number, None, True, "" if surely else _PERHAPS, key[1])
 
 
 def _made_at(body: Computation, at: ShapeIndex, number: int) -> str:
@@ -158,16 +168,17 @@ def _made_at(body: Computation, at: ShapeIndex, number: int) -> str:
     return part if known else body.root_name
 
 
-def _without_steps(computation: Computation, i: Instruction, over: Iterable[tuple[Spot, int]]) -> Iterator[Judgement]:
+def _without_steps(computation: Computation, i: Instruction, over: Iterable[_Over]) -> Iterator[Judgement]:
     """An instruction that is no fusion and makes its result where it reads: right element by element, which owes
     nothing."""
-    for (_, at), n in over:
+    for o in over:
         # Of several arrays that are reduced or sorted in one step one may be written before another is read.
-        apart = work_of(i.opcode) in _ONE_BY_ONE and at not in ((), (n,))
-        alike = _lie_alike(shape_at(i.shape, at), computation.by_name[i.operands[n]].shape)
+        apart = work_of(i.opcode) in _ONE_BY_ONE and o.at not in ((), (o.number,))
+        operand = i.operands[o.number]
+        alike = _lie_alike(shape_at(i.shape, o.at), computation.by_name[operand].shape)
         if work_of(i.opcode) not in _BY_ELEMENTS or apart or not alike:
-            told = f"{i.name} makes its result in the buffer of {i.operands[n]}: in which order a {i.opcode} reads "
-            told += "and writes is not modelled"
+            told = f"{i.name} {'makes' if o.surely else 'may make'} its result in the buffer of {operand}: in which "
+            told += f"order a {i.opcode} reads and writes is not modelled"
             yield judged(CLAIM, HloPosition(computation.name, i.name), unknown=told)
             return
 
@@ -224,7 +235,7 @@ def _written_by(module: Module, i: Instruction, body: Computation) -> Iterator[W
             continue
         behind = _behind_reshapes(body, update.operands[0])
         if behind is not None and behind < len(i.operands) and (output, behind) not in seen:
-            yield Written(name, behind, update, False, sure=False, at=output)
+            yield Written(name, behind, update, False, _RESHAPED, output)
 
 
 def _behind_reshapes(body: Computation, name: str) -> int | None:
@@ -282,7 +293,7 @@ def _perhaps_in_one_buffer(
     through = not context.shares  # once buffers are shared it is known what lies where, as far as ways in are
 
     def may_lie_there(n: int) -> bool:
-        lies = context.shares and any(local.place(spot) in there for spot in local.leaves(i.operands[n]))
+        lies = any(local.place(spot) in there for spot in local.leaves(i.operands[n]))
         return lies or any(equal.may_be_one(a, b, through=through) for a in own for b in places(n))
 
     return tuple(n for n in others if may_lie_there(n))

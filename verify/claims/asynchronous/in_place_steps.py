@@ -39,8 +39,8 @@ class Written:
     update: Instruction | None
     declared: bool
     """The module says so; otherwise a compiler does it where it can."""
-    sure: bool = True
-    """The window lies in the parameter's own bytes, not in what a reshape may have copied."""
+    doubt: str = ""
+    """Where it is not known that the window lies in the parameter's own bytes: what would have to be known."""
     at: ShapeIndex = ()
     """Which part of the fusion's result it is."""
 
