@@ -32,15 +32,19 @@ def parts_of(state: str, names: Iterable[str]) -> str:
     )
 
 
-GATHERS = (
-    "{\n  x = s32[4] parameter(0)\n  i = s32[2,1] constant({{2},{1}})\n"
-    "  g = s32[2] gather(x, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, "
-    "slice_sizes={1}MORE\n"
-    "  b = s32[4] concatenate(g, g), dimensions={0}\n  ROOT r = s32[4] add(x, b)\n}\n"
+_GATHER = (
+    "gather(x, @), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}"
 )
-"""What a function does that reads by indices of which MORE may promise something."""
-PLAIN = "plain " + GATHERS.replace("MORE", "")
-SORTED = "sorted " + GATHERS.replace("MORE", ", indices_are_sorted=true")
+_GATHERS = (
+    "{\n  x = s32[4] parameter(0)\n  i = s32[2,1] constant({{2},{1}})\n  j = s32[2,1] constant({{3},{0}})\n"
+    f"  g = s32[2] {_GATHER.replace('@', 'i')}OF_ONE\n  h = s32[2] {_GATHER.replace('@', 'j')}OF_OTHER\n"
+    "  b = s32[4] concatenate(g, h), dimensions={0}\n  ROOT r = s32[4] add(x, b)\n}\n"
+)
+"""What a function does that reads by two sets of indices, of each of which something may be promised."""
+_SORTED = ", indices_are_sorted=true"
+PLAIN = "plain " + _GATHERS.replace("OF_ONE", "").replace("OF_OTHER", "")
+SORTED = "sorted " + _GATHERS.replace("OF_ONE", _SORTED).replace("OF_OTHER", "")
+OTHER_SORTED = "other " + _GATHERS.replace("OF_ONE", "").replace("OF_OTHER", _SORTED)
 PROMISE = "promised: indices_are_sorted of gather"
 ENDLESS = (
     "copies {\n  v = s32[4] parameter(0)\n  ROOT r = s32[4] copy(v)\n}\n"

@@ -4,7 +4,7 @@ what decides whether they hold, in branches and in the turns of loops."""
 from __future__ import annotations
 
 import pytest
-from red_pairs import GATHERS, PLAIN, entry, is_named, parts_of
+from red_pairs import PLAIN, SORTED, entry, is_named, parts_of
 
 from hloproof.equivalence import decide
 from hloproof.models.hlo.parser import parse_module
@@ -19,7 +19,7 @@ CALLS = (
     "fused {\n  x = s32[4] parameter(0)\n  ROOT c = s32[4] fusion(x), kind=kCustom, calls=sends\n}\n"
 )
 STAYS = "stays {\n  ROOT x = s32[4] parameter(0)\n}\n"
-READS = "reads " + GATHERS.replace("MORE", ", indices_are_sorted=true")
+READS = SORTED.replace("sorted ", "reads ")
 HEAD = ("s = s32[] parameter(0)", "x = s32[4] parameter(1)")
 
 
@@ -593,12 +593,12 @@ def test_what_is_promised_of_a_state_that_begins_otherwise(second: str, told: bo
     assert is_named(parse_module(before), parse_module(after), "promised: indices_are_sorted of gather") is told
 
 
-SORTED, WORDS = ", indices_are_sorted=true", ', backend_config={"known_induction_variable":{"tuple_index":"1"}}'
+FLAG, WORDS = ", indices_are_sorted=true", ', backend_config={"known_induction_variable":{"tuple_index":"1"}}'
 
 
 def after_another(first: str, second: str | None, read: bool) -> str:
     """A loop that doubles x; and one that leaves it as it is, of what the first gives, or none. They read by it."""
-    gather = READS.split("gather(x, i), ")[1].split("\n")[0].replace(SORTED, "")
+    gather = READS.split("gather(x, i), ")[1].split("\n")[0].replace(FLAG, "")
     reads = (
         " five = s32[1] constant({5})\n y = s32[1] reshape(x)\n b = s32[2] concatenate(y, five), dimensions={0}\n"
         f" i = s32[2,1] reshape(b)\n a = s32[4] iota(), iota_dimension=0\n g = s32[2] gather(a, i), {gather}MORE\n"
@@ -622,7 +622,7 @@ def after_another(first: str, second: str | None, read: bool) -> str:
 
 @pytest.mark.parametrize(
     ("more", "read", "name"),
-    [(SORTED, True, "indices_are_sorted of gather"), (WORDS, False, "known_induction_variable of while")],
+    [(FLAG, True, "indices_are_sorted of gather"), (WORDS, False, "known_induction_variable of while")],
 )
 def test_what_is_promised_of_a_state_that_stays(more: str, read: bool, name: str) -> None:
     """It is what the other loop leaves, and is said of that one no more than of any other."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from red_pairs import ENDLESS, PLAIN, PROMISE, SORTED, entry, is_named, parts_of
+from red_pairs import ENDLESS, OTHER_SORTED, PLAIN, PROMISE, SORTED, entry, is_named, parts_of
 
 from hloproof.models.hlo.parser import parse_module
 
@@ -462,7 +462,6 @@ def test_how_many_turns_are_said_of_two_loops_that_are_one(said: str, told: bool
 
 
 BY_ANOTHER = (*NUMBER, "w@ = s32[4] conditional(k@, GIVEN, x), branch_computations={runs, copies}")
-OTHER_SORTED = SORTED.replace("sorted ", "other ").replace("{2},{1}", "{3},{0}")
 
 
 @pytest.mark.parametrize(
@@ -492,3 +491,73 @@ def test_what_chooses_the_branch_of_a_loop_is_not_what_its_turns_are_made_of(
         for name, pairs in (("i", first), ("o", last))
     )
     assert tells(["d = s32[4] call(x), to_apply=other", *before], after, OTHER_SORTED) is told
+
+
+IN_TWO = (
+    *NUMBER,
+    *(line.replace("l@", "m@").replace("k@", "i@").replace("OF", "INNER") for line in NUMBER),
+    f"t@ = {NV} tuple(i@, x)",
+    "w@ = s32[4] conditional(k@, t@, t@), branch_computations={outer, stays}",
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        ([("a", "b")], [("c", "b")], False),
+        ([("b", "a")], [("b", "c")], False),
+        ([("a", "b")], [("b", "c")], True),
+        ([("b", "a")], [("c", "b")], True),
+        ([("a", "d")], [("c", "d")], False),
+        ([("a", "b"), ("b", "d")], [("c", "d")], True),
+        ([("b", "a"), ("d", "b")], [("d", "c")], True),
+    ],
+)
+def test_what_chooses_both_branches_of_a_loop(
+    first: list[tuple[str, str]], last: list[tuple[str, str]], told: bool
+) -> None:
+    """If both are wrong it is run where neither is taken. Something else is said of `d`."""
+    before, after = (
+        [
+            line.replace("@", f"{name}{n}").replace("OF", by).replace("INNER", inner)
+            for n, (by, inner) in enumerate(pairs)
+            for line in IN_TWO
+        ]
+        for name, pairs in (("p", first), ("o", last))
+    )
+    functions = OTHER_SORTED + (
+        f"outer {{\n{parts_of(NV, 'kv')}"
+        " ROOT c = s32[4] conditional(k, v, v), branch_computations={runs, copies}\n}\n"
+        f"stays {{\n{parts_of(NV, 'kv')} ROOT c = s32[4] copy(v)\n}}\n"
+    )
+    assert tells(["d = s32[4] call(x), to_apply=other", *before], after, functions) is told
+
+
+ELSE = ENDLESS[ENDLESS.index("runs {") :].replace("runs {", "others {").replace("differs", "away")
+
+
+@pytest.mark.parametrize(("other", "told"), [("runs", False), ("others", True)])
+def test_what_chooses_the_branch_of_another_loop(other: str, told: bool) -> None:
+    before, after = (
+        [line.replace("@", name).replace("OF", by).replace("GIVEN", "x") for line in BY_ANOTHER]
+        for name, by in (("i", "a"), ("o", "c"))
+    )
+    assert tells([line.replace("runs", other) for line in before], after, ELSE) is told
+
+
+@pytest.mark.parametrize(("first", "told"), [("a, b", False), ("b, a", True), ("b, b", True), ("a, a", True)])
+def test_what_chooses_the_branch_of_a_loop_in_a_turn(first: str, told: bool) -> None:
+    """What it chooses among counts as well."""
+    kind = "(s32[], s32[4], s32[4])"
+    number = " l = s32[1] slice(v), slice={[0:1]}\n k = s32[] reshape(l)\n"
+    functions = (
+        f"asks {{\n{parts_of(kind, 'nvu')} {LESS}\n}}\n"
+        f"turns {{\n{parts_of(kind, 'nvu')} {UP}\n{number}"
+        " c = s32[4] conditional(k, u, u), branch_computations={runs, copies}\n"
+        f" ROOT r = {kind} tuple(j, v, u)\n}}\n"
+    )
+    before, after = (
+        [f"t{name} = {kind} tuple(n, {of})", f"w{name} = {kind} while(t{name}), condition=asks, body=turns"]
+        for name, of in (("i", first), ("o", "c, b"))
+    )
+    assert tells(before, after, functions) is told

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from red_pairs import ENDLESS, PLAIN, PROMISE, SORTED, entry, is_named, parts_of
+from red_pairs import ENDLESS, OTHER_SORTED, PLAIN, PROMISE, SORTED, entry, is_named, parts_of
 
 from hloproof.models.hlo.parser import parse_module
 
@@ -502,6 +502,10 @@ def test_what_chooses_in_a_turn_between_values_that_are_the_same(
 @pytest.mark.parametrize(
     ("first", "last", "told"),
     [
+        (("in a branch", "always"), ("always", "always"), True),
+        (("by device", "always"), ("always", "always"), True),
+        (("always", "always"), ("by device", "always"), False),
+        (("by device", "always"), ("by device", "always"), False),
         (("always", "in a branch"), ("in a branch", "always"), True),
         (("in a branch", "always"), ("always", "in a branch"), True),
         (("in a branch", "always"), ("in a branch", "always"), False),
@@ -509,13 +513,13 @@ def test_what_chooses_in_a_turn_between_values_that_are_the_same(
     ],
 )
 def test_a_branch_in_a_turn_is_one_of_its_loop(first: tuple[str, str], last: tuple[str, str], told: bool) -> None:
-    """Of two loops one after the other, one of which has the branch: it is chosen by the number of the turn."""
+    """Of two loops one after the other, one of which has the branch, which the number of the turn or device chooses."""
     functions, lines = "", []
-    makes = f"e = {V} call(v), to_apply=OF\n g = {V} call(v), to_apply=plain\n"
-    ways = {
-        "always": f" m = {V} copy(ONE)\n",
-        "in a branch": f" m = {V} conditional(n, ONE, TWO), branch_computations={{copies, copies}}\n",
-    }
+    makes = f"p = {V} iota(), iota_dimension=0\n e = {V} call(p), to_apply=OF\n g = {V} call(p), to_apply=plain\n"
+    chooses = f" m = {V} conditional(BY, ONE, TWO), branch_computations={{copies, copies}}\n"
+    device = " w = u32[] partition-id()\n k = s32[] convert(w)\n"
+    ways = {"always": f" m = {V} copy(ONE)\n", "in a branch": chooses.replace("BY", "n")}
+    ways["by device"] = device + chooses.replace("BY", "k")
     for at, of, (one, two) in ((0, "sorted", first), (1, "SAID", last), (2, "plain", ("always", "always"))):
         for name, text in (("one", makes + ways[one]), ("two", ways[two].replace("ONE", "v").replace("TWO", "u"))):
             text = text.replace("OF", of).replace("ONE", "e").replace("TWO", "g")
@@ -531,4 +535,150 @@ def test_a_branch_in_a_turn_is_one_of_its_loop(first: tuple[str, str], last: tup
             f"i{at} = {NVUY} while(t{at}), condition=lesstwo{at}, body=turntwo{at}",
         ]
         lines += [f"w{at} = {V} get-tuple-element(i{at}), index=3"]
+    assert tells(lines, BOTH, functions) is told
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [("one", "one", False), ("one", "other", True), ("one", "always", True), ("always", "one", False)],
+)
+def test_what_chooses_between_values_that_are_the_same_is_read_in_a_branch(first: str, last: str, told: bool) -> None:
+    lines = [
+        line.replace("@", str(at)).replace("OF", of)
+        for at, of, way in ((0, "a", first), (1, "c", last))
+        for line in (CHOSEN[way], *NUMBER, AMONG.replace("OF", "d, e"))
+    ]
+    functions = (PLAIN + SORTED).replace("plain ", "as_e ").replace("sorted ", "as_d ").replace("{2},{1}", "{3},{0}")
+    assert tells([*(f"{name} = {V} call(x), to_apply=as_{name}" for name in "de"), *lines], BOTH, functions) is told
+
+
+@pytest.mark.parametrize(("first", "told"), [([ONE], True), ([ONE, OTHER], False), ([ALWAYS], False)])
+def test_what_is_read_in_one_branch_and_in_two_at_once_is_read_in_either(first: list[str], told: bool) -> None:
+    lines = [line.replace("@", f"0{k}").replace("OF", "a") for k, line in enumerate(first)]
+    lines += [f"t = {NV} tuple(n, c)", ONE.replace("@", "1").replace("OF", "c")]
+    lines.append(f"w2 = {V} conditional(q, t, t), true_computation=ffirst, false_computation=fstays")
+    functions = f"ffirst {{\n{parts_of(NV, 'kv')} {INNER['first']}\n}}\n"
+    functions += f"fstays {{\n{parts_of(NV, 'kv')} m = {V} broadcast(k), dimensions={{}}\n ROOT r = {V} copy(m)\n}}\n"
+    read = [*(f"w0{k}" for k in range(len(first))), "w1", "w2"]
+    assert tells(lines, f"ROOT r = ({', '.join([V] * len(read))}) tuple({', '.join(read)})", functions) is told
+
+
+@pytest.mark.parametrize(
+    ("first", "told"),
+    [([("b", "d"), ("a", "b")], True), ([("a", "d")], False), ([("a", "b")], True), ([("b", "d")], True)],
+)
+@pytest.mark.parametrize(
+    "where", ["in a turn", "in what a branch is given", "where it is asked", "what decides on a loop in a turn"]
+)
+def test_what_chooses_wrong_in_a_turn_is_worse_the_more_is_wrong(
+    where: str, first: list[tuple[str, str]], told: bool
+) -> None:
+    """A loop may be told by what chooses in one place, and by what it chooses among in another. Something else is said
+    of `d`."""
+    parts = parts_of(CHOOSING, "nkvuy")
+    chooses = f" m = {V} conditional(k, v, u), branch_computations={{copies, copies}}\n"
+    number = " l = s32[1] slice(m), slice={[0:1]}\n i = s32[] reshape(l)\n"
+    asked = (
+        chooses + number + " z0 = s32[] add(i, i)\n" if where == "where it is asked" else " z0 = s32[] constant(9)\n"
+    )
+    runs = chooses + number + " w = s32[] while(i), condition=differs, body=up2\n"
+    given = f" o = {V} conditional(n, m, y), branch_computations={{copies, negates}}\n"
+    turns = {
+        "in a turn": chooses,
+        "in what a branch is given": chooses + given,
+        "where it is asked": "",
+        "what decides on a loop in a turn": runs,
+    }
+    gives = {"in a turn": "m", "in what a branch is given": "o"}
+    functions = (
+        f"less {{\n{parts}{asked} ROOT o = pred[] compare(n, z0), direction=LT\n}}\n"
+        f"turn {{\n{parts} one = s32[] constant(1)\n j = s32[] add(n, one)\n h = s32[] add(k, one)\n"
+        f"{turns[where]} ROOT r = {CHOOSING} tuple(j, h, v, u, {gives.get(where, 'y')})\n}}\n"
+    )
+    lines = [f"d = {V} call(x), to_apply=other"]
+    for at, (number_of, among) in enumerate([*first, ("c", "d")]):
+        lines += [line.replace("@", str(at)).replace(f"g{at}", number_of) for line in NUMBER]
+        lines += [f"t{at} = {CHOOSING} tuple(n, k{at}, {among}, b, x)"]
+        lines += [f"h{at} = {CHOOSING} while(t{at}), condition=less, body=turn"]
+        lines += [f"w{at} = {V} get-tuple-element(h{at}), index=4"]
+    functions += OTHER_SORTED
+    read = [f"w{at}" for at in range(len(first) + 1)]
+    assert tells(lines, f"ROOT r = ({', '.join([V] * len(read))}) tuple({', '.join(read)})", functions) is told
+
+
+@pytest.mark.parametrize(("first", "last", "told"), [("k, v, u", "k, u, v", True), ("k, v, u", "k, v, u", False)])
+def test_where_it_is_asked_what_a_part_is_tells_loops_apart(first: str, last: str, told: bool) -> None:
+    functions = "".join(
+        f"less{at} {{\n{parts_of(CHOOSING, 'nkvuy')}"
+        f" m = {V} conditional({gives}), branch_computations={{copies, copies}}\n"
+        f" l = s32[1] slice(m), slice={{[0:1]}}\n i = s32[] reshape(l)\n"
+        " ROOT o = pred[] compare(n, i), direction=LT\n}\n"
+        for at, gives in enumerate((first, last))
+    )
+    functions += (
+        f"turn {{\n{parts_of(CHOOSING, 'nkvuy')} one = s32[] constant(1)\n j = s32[] add(n, one)\n"
+        f" h = s32[] add(k, one)\n ROOT r = {CHOOSING} tuple(j, h, v, u, y)\n}}\n"
+    )
+    lines = [f"t{at} = {CHOOSING} tuple(n, s, {of}, b, x)" for at, of in enumerate("ac")]
+    lines += [f"h{at} = {CHOOSING} while(t{at}), condition=less{at}, body=turn" for at in (0, 1)]
+    lines += [f"n{at} = s32[] get-tuple-element(h{at}), index=0" for at in (0, 1)]
+    assert tells(lines, "ROOT r = (s32[], s32[]) tuple(n0, n1)", functions) is told
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        ("f, g", "f, g", False),
+        ("g, f", "f, g", True),
+        ("g, g", "f, g", True),
+        ("f, g", "f, f", True),
+        ("f, f", "f, f", False),
+    ],
+)
+def test_what_is_promised_where_it_is_asked_is_read_in_a_branch_there(first: str, last: str, told: bool) -> None:
+    """What nobody reads there is promised, too."""
+    functions = loop("fewer", "turn", f"ROOT r = {NVU} tuple(j, v, u)")
+    for at, said, given in ((0, "sorted", first), (1, "SAID", last)):
+        functions += (
+            f"less{at} {{\n{parts_of(NVU, 'nvu')} f = {V} call(v), to_apply={said}\n g = {V} call(v), to_apply=plain\n"
+            f" m = {V} conditional(n, {given}), branch_computations={{copies, copies}}\n"
+            " l = s32[1] slice(m), slice={[0:1]}\n i = s32[] reshape(l)\n"
+            " ROOT o = pred[] compare(n, i), direction=LT\n}\n"
+        )
+    lines = [f"t = {NVU} tuple(n, x, x)"]
+    lines += [f"h{at} = {NVU} while(t), condition=less{at}, body=turn" for at in (0, 1)]
+    assert tells(lines, f"ROOT r = ({NVU}, {NVU}) tuple(h0, h1)", functions) is told
+
+
+def test_what_is_promised_of_what_a_branch_in_a_function_reads() -> None:
+    """Of functions that operations apply nobody makes the same promise."""
+    functions = (
+        f"folds {{\n p = s32[] parameter(0)\n q = s32[] parameter(1)\n e = {V} broadcast(p), dimensions={{}}\n"
+        f" f = {V} call(e), to_apply=SAID\n m = {V} conditional(q, f, e), branch_computations={{copies, negates}}\n"
+        " l = s32[1] slice(m), slice={[0:1]}\n ROOT r = s32[] reshape(l)\n}\n"
+    )
+    lines = ["w = s32[] reduce(x, n), dimensions={0}, to_apply=folds"]
+    assert tells(lines, "ROOT r = s32[] copy(w)", functions)
+    assert not tells(lines, "ROOT r = s32[] copy(w)", functions.replace("SAID", "plain"))
+
+
+WAITS = f'k@ = token[] custom-call(OF), custom_call_target="waits"\n w@ = {V} add-dependency(x, k@)'
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [(WAITS, WAITS, False), (WAITS, ALWAYS, True), (ALWAYS, WAITS, False), (ONE, WAITS, True)],
+)
+def test_what_is_waited_for_is_not_read(first: str, last: str, told: bool) -> None:
+    assert tells(two(first, last), BOTH) is told
+
+
+@pytest.mark.parametrize(
+    ("turn", "told"), [("conditional(n, v, u), branch_computations={copies, copies}", True), ("negate(v)", False)]
+)
+def test_what_a_turn_leaves_of_a_part_in_a_branch_is_not_always_read(turn: str, told: bool) -> None:
+    """What each turn makes of what it was is made of what it began with."""
+    functions = loop("less", "turn", f"m = {V} {turn}\n ROOT r = {NVU} tuple(j, m, u)")
+    lines = [f"t = {NVU} tuple(n, a, x)", f"h = {NVU} while(t), condition=less, body=turn"]
+    lines += [f"w0 = {V} get-tuple-element(h), index=1", f"w1 = {V} negate(c)"]
     assert tells(lines, BOTH, functions) is told

@@ -56,7 +56,8 @@ class Need:
     seen: frozenset[Taken]
     """Where results or effects are made of all that it says."""
     decides: frozenset[tuple[Node, Taken]] = frozenset()
-    """The loops on which it decides, and where it does; loops with what chooses a branch stand beside the others."""
+    """The loops on which it decides, and where it does; beside the others loops with what decides whether they are
+    run."""
 
     def joined(self, other: Self) -> Need:
         """Of what is stated twice."""
@@ -101,9 +102,9 @@ class Ending:
     """To what it matters."""
     decided: Statements = 0
     """Those that decide on its turns."""
-    chosen: tuple[tuple[object, Statements], ...] = ()
-    """Of each branch around it, those that choose it: if one is wrong the loop may be run where it should not be, and
-    that is worse where others are wrong as well."""
+    run: tuple[tuple[object, Statements], ...] = ()
+    """Those that decide whether it is run, or may decide on it, of each branch, loop or operation around it: if one is
+    wrong it may be run where it should not be, and that is worse the more else is wrong."""
 
     @property
     def below(self) -> tuple[Node, ...]:
@@ -126,7 +127,7 @@ class Ending:
 
 def in_branch(loop: Ending, branch: Branch, chosen_by: Statements) -> Ending:
     """The loop in a branch of a conditional."""
-    return replace(loop, branches=loop.branches | {branch}, chosen=(*loop.chosen, (branch, chosen_by)))
+    return replace(loop, branches=loop.branches | {branch}, run=(*loop.run, (branch, chosen_by)))
 
 
 def in_turns(loop: Ending, graph: Graph, turns: LoopTurns, to_decide: bool) -> Ending:
@@ -142,26 +143,32 @@ def in_function(
     operation: object,
     results: Sequence[Node],
     by: Statements,
-    decided: Statements,
+    made_of: Iterable[Statements],
 ) -> Ending:
     """The loop in a function with these results, which an operation applies to what it is given; `operation` is all
-    else that tells it from others, `by` stands for what is said of it there, and the operation is made of what is
-    `decided`."""
+    else that tells it from others, `by` stands for what is said of it there, and the operation and what it is given are
+    `made_of` this: whatever the function is given again may decide on the loop."""
     key = (operation, loop.numbers)
     whole = graph.node("ending", "pred", (), given, key, (*results, *loop.below))
-    return replace(_inside(loop, whole), by=loop.by | by, decided=loop.decided | decided)
+    return replace(_inside(loop, whole, made_of), by=loop.by | by)
 
 
-def with_unknown_words(loop: Ending, graph: Graph, given: Sequence[Node], words: object, decided: Statements) -> Ending:
+def with_unknown_words(
+    loop: Ending, graph: Graph, given: Sequence[Node], words: object, made_of: Iterable[Statements]
+) -> Ending:
     """The loop where words stand beside it, or beside what runs it and is given this, of which nobody knows what they
     change."""
     whole = graph.node("ending", "pred", (), given, (words, loop.numbers), loop.below)
-    return replace(_inside(loop, whole), results=(), counted=False, decided=loop.decided | decided)
+    return replace(_inside(loop, whole, made_of), results=(), counted=False)
 
 
-def _inside(loop: Ending, whole: Node) -> Ending:
-    chosen = tuple((("inside", branch), by) for branch, by in loop.chosen)
-    return replace(loop, whole=whole, branches=frozenset(), alone=False, chosen=chosen)
+def _inside(loop: Ending, whole: Node, may_decide: Iterable[Statements] | None = None) -> Ending:
+    run: list[tuple[object, Statements]] = [(("inside", by), of) for by, of in loop.run]
+    decided = loop.decided
+    if may_decide is not None:
+        run += enumerate((decided, *may_decide))
+        decided = 0
+    return replace(loop, whole=whole, branches=frozenset(), alone=False, decided=decided, run=tuple(run))
 
 
 def may_not_end(graph: Graph, before: Iterable[Ending], after: Iterable[Ending]) -> tuple[Ending, ...]:

@@ -7,7 +7,7 @@ what they come to, and whether two modules read something in the same place, is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -49,7 +49,14 @@ class InLoop(NamedTuple):
     part: int = 0
 
 
-ReadIn = Branch | InLoop | Among | None
+class Applied(NamedTuple):
+    """In a function that an operation applies."""
+
+    by: Node
+    """The operation, with what it is given and what the function gives."""
+
+
+ReadIn = Branch | InLoop | Among | Applied | None
 Handed = tuple[Statements, ReadIn]
 """Statements that are read, and where they are: always, if that is not said."""
 
@@ -115,31 +122,34 @@ class LoopReads:
     tags: Sequence[Statements]
     """What stands in a turn for each part."""
     begins: Sequence[Statements]
-    turned: Mapping[int, Statements]
-    """Behind a turn, of the parts that turns may change."""
+    turned: Sequence[Statements]
+    """Behind a turn."""
+    stay: Set[int]
+    """The parts of which turns change no value."""
     asked: Statements
 
-    def of(self, marks: Marks, asked_for: int | Node, inside: Statements = 0) -> tuple[Handed, ...]:
-        """All of which that is made which is asked for: a result that turns may change, by its number, or an end, with
-        what is run `inside` of each turn and made of this."""
-        tags = union(self.tags)
+    def of(self, marks: Marks, asked_for: int | Node, inside: Statements = 0, asks: bool = True) -> tuple[Handed, ...]:
+        """All of which that is made which is asked for: a result, by its number, or an end, or what is run `inside` of
+        each turn and made of this. What `asks` for a turn is left out where the turn is taken for granted."""
+        tags, asked = union(self.tags), self.asked if asks else 0
         result = asked_for if isinstance(asked_for, int) else None
-        reached, found = 0, marks.all_in(self.asked | inside | (0 if result is None else self.tags[result])) & tags
+        reached, found = 0, marks.all_in(asked | inside | (0 if result is None else self.tags[result])) & tags
         while found & ~reached:
             reached |= found
-            found = marks.all_in(union(of for k, of in self.turned.items() if self.tags[k] & reached)) & tags
+            found = marks.all_in(union(of for k, of in enumerate(self.turned) if self.tags[k] & reached)) & tags
         # It is asked before the first turn, whether there is one or not.
-        at_once = marks.at_once(self.asked)
+        at_once = marks.at_once(asked)
         out: list[Handed] = [(at_once & ~tags, None)]
         for k, begins in enumerate(self.begins):
             # If each turn makes a result of what it was, it is made of what it began with.
-            if self.tags[k] & at_once or (k == result and self.tags[k] & marks.at_once(self.turned[k])):
+            kept = k == result and (k in self.stay or self.tags[k] & marks.at_once(self.turned[k]))
+            if self.tags[k] & at_once or kept:
                 out.append((begins, None))
             elif self.tags[k] & reached:
                 out.append((begins, InLoop(self, asked_for, inside, "begins", k)))
-        out += [(self.asked, InLoop(self, asked_for, inside, "asked"))]
+        out += [(asked, InLoop(self, asked_for, inside, "asked"))]
         out += [(inside, InLoop(self, asked_for, inside, "inside"))]
-        for k, left in self.turned.items():
+        for k, left in enumerate(self.turned):
             if self.tags[k] & reached:
                 out.append((left, InLoop(self, asked_for, inside, "turn", k)))
         return tuple((of & ~tags, where) for of, where in out if of & ~tags)

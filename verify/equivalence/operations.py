@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Place
@@ -19,7 +19,7 @@ from hloproof.equivalence.effects import Effects, Standing
 from hloproof.equivalence.endings import Ending, in_function
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import NEGATIVE_ZERO, literal_key, writes_negative_zero
-from hloproof.equivalence.marks import Branch, Marks
+from hloproof.equivalence.marks import Applied, Branch, Handed, Marks
 from hloproof.equivalence.meaning import (
     CARRIED,
     EFFECTS,
@@ -67,6 +67,8 @@ class OperationReader(ABC):
     endings: list[Ending] = field(default_factory=list)
     """The loops of what is read, and in `endings_in` those of functions, which are read once."""
     endings_in: dict[str, list[Ending]] = field(default_factory=dict)
+    uses: dict[Statements, Node] = field(default_factory=dict)
+    """What stands for the use of a function that has loops: the operation that applies it."""
     exchanges: int = 0
     """How many exchanges between devices have been read."""
     deciding: tuple[Node, ...] = ()
@@ -174,14 +176,20 @@ class OperationReader(ABC):
         below = (*bodies, *chosen)
         # In two uses of a function its loops are two.
         here = [self.statement() if self.endings_in[name] else 0 for name in applied]
-        self.sources.own |= union(here) | union(self.stated_in[name] for name in applied)
+        keys = [("applied", n, *use) for n in range(len(applied))]
+        within = [Applied(self.graph.node("read", "pred", (), operands, key_here, below)) for key_here in keys]
+        self.uses.update((by, there.by) for by, there in zip(here, within, strict=True) if by)
+        given_of = [of for tensors in self.sources.given for of in tensors]
+        self.sources.own |= union(here)
+        for name, there in zip(applied, within, strict=True):
+            self.sources.own |= self.standing_for((self.stated_in[name], there))
         # What it gives it is given again, and another function may be asked where.
-        decided = self.sources.all_given | self.sources.own
-        for n, (name, by) in enumerate(zip(applied, here, strict=True)):
-            key_here = (n, *use)
-            self.endings += [
-                in_function(e, self.graph, operands, key_here, below, by, decided) for e in self.endings_in[name]
-            ]
+        made_of = (self.sources.own, *given_of)
+        for name, by, key_here, there in zip(applied, here, keys, within, strict=True):
+            for e in self.endings_in[name]:
+                run = tuple((what, by | self.standing_for((of, there))) for what, of in e.run)
+                used = replace(e, decided=by | self.standing_for((e.decided, there)), run=run)
+                self.endings.append(in_function(used, self.graph, operands, key_here, below, by, made_of))
         self.inside = None
         constants = self.folds.folded(self.module, i, tuple(operands)) if computation is not None else None
         if constants is not None:
@@ -233,6 +241,15 @@ class OperationReader(ABC):
             self.effects.nodes.append(whole)
             self.sources.acts = True
         return value
+
+    def standing_for(self, *handed: Handed) -> Statements:
+        """A mark that stands for these statements, if there are any."""
+        handed = tuple(one for one in handed if one[0])
+        if not handed:
+            return 0
+        own = self.statement()
+        self.marks.behind[own] = handed
+        return own
 
     def statement(self) -> Statements:
         """A new one."""

@@ -13,19 +13,20 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from hloproof.equivalence.graph import Graph, Node
-from hloproof.equivalence.marks import Among, Branch, InLoop, LoopPosition, LoopReads, Marks, ReadIn
+from hloproof.equivalence.marks import Among, Applied, Branch, InLoop, LoopPosition, LoopReads, Marks, ReadIn
 from hloproof.equivalence.statements import Statements, each, union
 
 
 class Within(NamedTuple):
-    """A place in a loop where it reads something; or that of what chooses."""
+    """A place in a loop or function where it reads something; or that of what chooses."""
 
     of: Node
-    """The loop with what is asked of it; or what chooses, and of what that is made among which it does."""
-    position: LoopPosition | Literal["chosen"]
+    """The loop with what is asked of it; or what applies the function; or what chooses, and of what that is made among
+    which it does."""
+    position: LoopPosition | Literal["chosen", "applied"]
     part: int = 0
     taken: frozenset[Branch | Within] = frozenset()
-    """All of these are taken in that turn."""
+    """All of these are taken in that turn, or where it is applied."""
 
 
 Taken = frozenset[Branch | Within]
@@ -64,11 +65,9 @@ class ReadWhere:
             out = {a | b for a in out for b in _ways_in(seen, one, self._ways[one])}
         return frozenset(_fewest(out))
 
-    def chosen(
-        self, loop: Node, branch: object, decided: Statements, chosen: Iterable[tuple[object, Statements]]
-    ) -> Node:
-        """What chooses the branch of a loop: the same where the same decides on it, and chooses all its branches."""
-        return self._signatures.chosen(loop, branch, decided, chosen)
+    def run(self, loop: Node, by: object, decided: Statements, run: Iterable[tuple[object, Statements]]) -> Node:
+        """What decides whether a loop is run: the same where it does so with all that decides on the loop."""
+        return self._signatures.run(loop, by, decided, run)
 
     def _of_marks(self, one: Statements) -> dict[Statements, set[Taken]]:
         """ReadIn it is read in what each mark stands for, of those that stand for it."""
@@ -87,6 +86,8 @@ class ReadWhere:
             return way | {where}
         if isinstance(where, Among):
             return way | {Within(self._signatures.among(where), "chosen")}
+        if isinstance(where, Applied):
+            return frozenset({Within(where.by, "applied", taken=way)})
         place = Within(self._signatures.loop(where), where.position, where.part)
         return way | {place} if where.position == "begins" else frozenset({place._replace(taken=way)})
 
@@ -122,20 +123,18 @@ class _Signatures:
         """The same for two that choose by the same value among what is made of the same."""
         return self._node(("among", where.selector, tuple(map(self._read, where.made))))
 
-    def chosen(
-        self, loop: Node, branch: object, decided: Statements, chosen: Iterable[tuple[object, Statements]]
-    ) -> Node:
-        """The same where the same decides on the loop, and chooses all its branches."""
-        return self._node(("chosen", loop, branch, self._read(decided), tuple((b, self._read(of)) for b, of in chosen)))
+    def run(self, loop: Node, by: object, decided: Statements, run: Iterable[tuple[object, Statements]]) -> Node:
+        """The same where it decides whether the loop is run with all that decides on the loop."""
+        return self._node(("run", loop, by, self._read(decided), tuple((other, self._read(of)) for other, of in run)))
 
     def loop(self, where: InLoop) -> Node:
         """The same for two loops of which the same is asked, and that read the same parts in the same places."""
         loop = where.loop
-        whole = bool(union((where.inside, loop.asked, *loop.turned.values())) & self._choosing)
+        whole = bool(union((where.inside, loop.asked, *loop.turned)) & self._choosing)
         tell = self._read if whole else self._flow
         if (loop, whole) not in self._loops:
             begins = tuple(map(tell, loop.begins)) if whole else ()
-            turned = tuple((k, tell(of)) for k, of in loop.turned.items())
+            turned = tuple(map(tell, loop.turned))
             self._loops[loop, whole] = self._node(("loop", loop.turns, begins, turned, tell(loop.asked)))
         return self._node(("asked", self._loops[loop, whole], where.asked_for, tell(where.inside)))
 

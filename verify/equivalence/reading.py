@@ -28,7 +28,7 @@ from hloproof.equivalence.endings import COUNTED, SEEN, Ending, LoopTurns, Need,
 from hloproof.equivalence.graph import Node, Side
 from hloproof.equivalence.handed_on import otherwise, settled, turned
 from hloproof.equivalence.loop_states import NeededStates
-from hloproof.equivalence.marks import Among, Branch, Handed, LoopReads, Marks
+from hloproof.equivalence.marks import Among, Branch, LoopReads, Marks
 from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, carried_when
 from hloproof.equivalence.operations import OperationReader
 from hloproof.equivalence.read_where import ALWAYS, ReadWhere
@@ -96,7 +96,7 @@ class GraphReader(OperationReader):
         self.effects, self.occurrences, self.functions = Effects(), Counter(), {}
         self.promises, self.promised_in_functions = {(p, 0) for p in promises_of_module(module)}, set()
         self.statements, self.needed, self.stated_in, self.marks = 0, 0, {}, Marks()
-        self.endings, self.endings_in = [], {}
+        self.endings, self.endings_in, self.uses = [], {}, {}
         self.exchanges, self.deciding = 0, ()
         parameters = [self.parameter(p.shape, (number,)) for number, p in enumerate(module.entry.parameters)]
         result = self.computation(module.entry, parameters, 0, ())
@@ -112,9 +112,15 @@ class GraphReader(OperationReader):
 
     def said_by(self) -> dict[Statements, frozenset[Promise]]:
         """What each statement says, once the entry has been read."""
-        counts = {((COUNTED, e.whole, e.numbers, e.stated), e.by) for e in self.endings}
-        said: dict[Statements, set[Promise]] = {}
-        for promise, by in self.promises | self.promised_in_functions | counts:
+        said: dict[Statements, set[Promise]] = {by: {(use,)} for by, use in self.uses.items()}
+        # Functions come first, each behind those that it applies: what is said there is the same in all uses.
+        for endings in (*self.endings_in.values(), self.endings):
+            here: dict[Statements, set[Promise]] = {}
+            for e in endings:
+                for one in each(e.by):
+                    here.setdefault(one, set()).add((COUNTED, e.whole, e.numbers, e.stated))
+            said = here | said
+        for promise, by in self.promises | self.promised_in_functions:
             for one in each(by):
                 said.setdefault(one, set()).add(promise)
         return {one: frozenset(of) for one, of in said.items()}
@@ -126,10 +132,10 @@ class GraphReader(OperationReader):
             return SEEN
         decides = {(e.whole, e.branches | taken) for e in self.endings for taken in where.ways(e.decided, by)}
         for e in self.endings:
-            for branch, of in e.chosen:
-                ways = where.ways(of, by)
-                loop = where.chosen(e.whole, branch, e.decided, e.chosen) if ways else e.whole
-                decides.update((loop, e.branches - {branch} | taken) for taken in ways)
+            for what, of in e.run:
+                if ways := where.ways(of, by):
+                    run = where.run(e.whole, what, e.decided, e.run)
+                    decides.update((run, taken) for taken in ways)
         return Need(seen, frozenset(decides))
 
     def computation(
@@ -220,7 +226,8 @@ class GraphReader(OperationReader):
         made = self.sources.of_result(count_of(value))
         given_all = self.sources.all_given
         self.sources.parts = [given_all | part for part in made]
-        loops = [with_unknown_words(e, self.graph, operands, key, given_all) for e in self.endings[before.loops :]]
+        given_of = [of for tensors in self.sources.given for of in tensors]
+        loops = [with_unknown_words(e, self.graph, operands, key, given_of) for e in self.endings[before.loops :]]
         if forms:
             counts = {(COUNTED, "while", e.stated, e.whole, path) for e in loops if e.stated is not None}
             self.promised_inside(counts, (key, tuple(operands), stated_by(self.module, i)))
@@ -252,7 +259,8 @@ class GraphReader(OperationReader):
             if opcode == "all-reduce-done":
                 self.ended(i, given[0], computation, path)
             ends = opcode in ("copy-done", "all-reduce-done")
-            waited = union(map(union, sources.given[1:]))
+            waits = zip(leaves_of(given[1:]), (of for tensors in sources.given[1:] for of in tensors), strict=True)
+            waited = union(self.standing_for((of, Among(node, ()))) for node, of in waits)  # nobody reads what it gives
             sources.parts = [s | waited for s in sources.given[0]]
             return given[0].result if isinstance(given[0], Pending) and ends else given[0]
         if opcode == "tuple":
@@ -413,15 +421,6 @@ class GraphReader(OperationReader):
         runs = (way[0] if len(set(way)) == 1 else None for way in flying)
         return rebuilt(values[0], iter(chosen), runs)
 
-    def standing_for(self, *handed: Handed) -> Statements:
-        """A mark that stands for these statements, if there are any."""
-        handed = tuple(one for one in handed if one[0])
-        if not handed:
-            return 0
-        own = self.statement()
-        self.marks.behind[own] = handed
-        return own
-
     def loop(self, i: Instruction, initial: ValueTree, level: int, path: tuple[Any, ...]) -> ValueTree:
         """One node per state that the loop gives back. States that the body passes on unchanged are their initial
         value, and a result depends only on the states that lead to it or to the condition."""
@@ -487,19 +486,20 @@ class GraphReader(OperationReader):
 
         all_values = turns(range(len(start))).node(self.graph)
         self.marks.parts.update((tag, (all_values, k)) for k, tag in enumerate(tags))
-        reads = LoopReads(all_values, tags, begins, {k: turned[k] for k in varying}, decided_of)
+        stay = {k for k in range(len(start)) if k not in varying}
+        reads = LoopReads(all_values, tags, begins, turned, stay, decided_of)
+        decides = turns(needed.deciding).node(self.graph)
+        decided_at = self.standing_for(*reads.of(self.marks, decides))
         by = self.statement() if stated_count(i) is not None or stated_states(i) else 0
         for at, e in enumerate(self.endings[endings:], endings):
             inside = in_turns(e, self.graph, turns(needed.below(e.below)), at >= met)
-            decided_in, *chosen_in = (
-                self.standing_for(*reads.of(self.marks, inside.whole, of))
-                for of in (e.decided, *(of for _, of in e.chosen))
-            )
-            chosen = zip((branch for branch, _ in inside.chosen), chosen_in, strict=True)
-            self.endings[at] = replace(inside, decided=decided_in | by, chosen=tuple(chosen))
-        decides = turns(needed.deciding).node(self.graph)
+
+            def in_turn(of: Statements, loop: Node = inside.whole) -> Statements:
+                return self.standing_for(*reads.of(self.marks, loop, of, asks=False))
+
+            run = (*((what, in_turn(of)) for what, of in inside.run), ("turns", decided_at | by))
+            self.endings[at] = replace(inside, decided=in_turn(e.decided), run=run)
         results = tuple(out[k] for k in varying)
-        decided_at = self.standing_for(*reads.of(self.marks, decides))
         self.endings.append(Ending(decides, results, decides, stated=stated_count(i), by=by, decided=decided_at))
         # What a state holds in the turns is said by the loop, not by its name: what it becomes, or that it stays.
         held = [(k in varying, node) for k, node in enumerate(out)]
@@ -507,10 +507,16 @@ class GraphReader(OperationReader):
         spoken_of = states_spoken_of(i)
         about = (path, decides, tuple(held if spoken_of is None else [held[k] for k in spoken_of]))
         self.promises.update(((name, i.opcode, value, *about), by) for name, value in stated_states(i))
-        # A part that no turn changes says nothing of the turns.
-        self.sources.parts = [
-            self.standing_for(*reads.of(self.marks, k)) | by if k in varying else begins[k] for k in range(len(out))
-        ]
+        made: list[Statements] = []
+        for k in range(len(out)):
+            of = self.standing_for(*reads.of(self.marks, k, asks=k in varying))
+            if k in varying:
+                made.append(of | by)
+            elif turned[k] == tags[k]:  # it says nothing of the turns
+                made.append(begins[k])
+            else:  # the number of turns says in how many that is read of which it is made there
+                made.append(of | self.standing_for((decided_at | by, Among(decides, (of,)))))
+        self.sources.parts = made
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))
         return rebuilt(initial, iter(out), iter(flying))
