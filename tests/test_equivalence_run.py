@@ -121,6 +121,18 @@ def test_what_one_loop_of_a_function_takes_decides_on_nothing_beside_it(first: s
     assert counts(entry(*head, *lines, "ROOT r = s32[4] negate(x)", before=ENDLESS + COUNTS + functions)) is told
 
 
+@pytest.mark.parametrize(("first", "last", "told"), [(COUNT, "", True), ("", COUNT, False)])
+def test_what_one_loop_of_a_function_takes_chooses_nothing_beside_it(first: str, last: str, told: bool) -> None:
+    functions = (two_loops("f0", first, last) + two_loops("f1", "", "SAID")).replace(
+        "while(p1), condition=differs, body=up2", "conditional(p1, b, b), branch_computations={loops, same}"
+    )
+    lines = [f"m{k} = s32[4] map(x, y), dimensions={{0}}, to_apply=f{k}" for k in (0, 1)]
+    head = ["x = s32[4] parameter(0)", "y = s32[4] parameter(1)"]
+    assert (
+        counts(entry(*head, *lines, "ROOT r = s32[4] negate(x)", before=ENDLESS + COUNTS + LOOPS + functions)) is told
+    )
+
+
 @pytest.mark.parametrize(("first", "last", "told"), [("h0", "h1", True), ("h1", "h0", False), ("h0", "e", False)])
 def test_a_branch_of_a_function_is_none_of_one_that_applies_it(first: str, last: str, told: bool) -> None:
     """Both are chosen by the first argument."""
@@ -236,3 +248,29 @@ def test_how_many_turns_is_worse_where_a_turn_hands_on_a_part_wrongly(first: str
         lines += [f"w{k} = s32[4] get-tuple-element(h{k}), index=1"]
     kind = "(s32[4], s32[4], s32[4])"
     assert counts(entry(*lines, f"ROOT r = {kind} tuple(w, w0, w1)", before=functions)) is told
+
+
+@pytest.mark.parametrize(("kept", "told"), [("w0", True), ("n0", False)])
+def test_what_asks_for_a_turn_is_not_read_of_a_part_that_turns_hand_on(kept: str, told: bool) -> None:
+    kind = "(s32[], s32[], s32[4])"
+    functions = (
+        f"asks {{\n{parts_of(kind, 'nmv')} ROOT o = pred[] compare(n, m), direction=LT\n}}\n"
+        f"turns {{\n{parts_of(kind, 'nmv')} {UP}\n u = s32[4] copy(v){STRIDE}\n ROOT r = {kind} tuple(j, m, u)\n}}\n"
+    )
+    lines = ["s0 = s32[1] slice(a), slice={[0:1]}", "u0 = s32[] reshape(s0)", f"t0 = {kind} tuple(n, u0, x)"]
+    lines += [f"h0 = {kind} while(t0), condition=asks, body=turns", "w0 = s32[4] get-tuple-element(h0), index=2"]
+    lines += ["g0 = s32[] get-tuple-element(h0), index=0", "n0 = s32[4] broadcast(g0), dimensions={}"]
+    lines += [f"k = s32[4] add({kept}, x)", "w1 = s32[4] add(k, c)"]
+    assert tells(lines, functions, "copy(w1)") is told
+
+
+@pytest.mark.parametrize(("kept", "told"), [("w0", True), ("n0", False)])
+def test_how_many_turns_are_said_is_not_read_of_a_part_that_turns_hand_on(kept: str, told: bool) -> None:
+    functions = ASKS
+    functions += f"turns {{\n{parts_of(NV, 'nv')} {UP}\n u = s32[4] copy(v){STRIDE}\n ROOT r = {NV} tuple(j, u)\n}}\n"
+    lines = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)", f"t = {NV} tuple(n, x)"]
+    for k, said in ((0, COUNT), (1, "SAID")):
+        lines += [f"h{k} = {NV} while(t), condition=asks, body=turns{said}"]
+        lines += [f"w{k} = s32[4] get-tuple-element(h{k}), index=1", f"g{k} = s32[] get-tuple-element(h{k}), index=0"]
+        lines += [f"n{k} = s32[4] broadcast(g{k}), dimensions={{}}"]
+    assert counts(entry(*lines, f"ROOT r = s32[4] add({kept}, n1)", before=functions)) is told
