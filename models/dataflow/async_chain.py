@@ -193,6 +193,29 @@ class AsyncChains:
                 out += [(before + n, HloPosition(member.computation, name)) for n, name in enumerate(names)]
         return tuple(sorted(out, key=lambda bound: bound[0]))
 
+    def bound_beside(self, start: HloPosition) -> tuple[str, ...] | None:
+        """The operands of a chain by their numbers, where the updates that bind some stand in the computation of the
+        start and follow it in one run of that; None where they do not, or may bind several as one number."""
+        updates = [m for m in self.members[start] if self.links[m].role == "update"]
+        binding = [m for m in updates if len(self.flow.instruction(m).operands) > 1]
+        if not all(self._follows_beside(m, start) for m in binding):
+            return None
+        bound = self.binds(start)
+        numbered = [n for n, _ in bound] == list(range(len(bound)))
+        return tuple(place.instruction for _, place in bound) if numbered else None
+
+    def _follows_beside(self, update: HloPosition, start: HloPosition) -> bool:
+        """What an update continues does not come through loops, branches, calls or callers."""
+        place = update
+        while place != start:
+            i = self.flow.instruction(place)
+            before = (HloPosition(place.computation, i.operands[0]),) if place in self.links else ()
+            sources = before or self.flow.sources(place)
+            if len(sources) != 1 or sources[0].computation != start.computation:
+                return False
+            place = sources[0]
+        return True
+
     def bound(self, start: HloPosition) -> tuple[HloPosition, ...]:
         """One operand of a chain for each number, in order."""
         first: dict[int, HloPosition] = {}

@@ -14,6 +14,13 @@ from itertools import chain
 
 from hloproof.claims.asynchronous.computation_checks import aliasing_of
 from hloproof.claims.asynchronous.hazard_checks import scene_of
+from hloproof.claims.asynchronous.in_place_flights import (
+    HELD,
+    declares_its_result,
+    told_at_its_start,
+    updates_beside,
+    with_all_operands,
+)
 from hloproof.claims.asynchronous.in_place_steps import FusedReader, FusedWriter, Stated, Written, state, writer_of
 from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement, judged
 from hloproof.claims.asynchronous.loop_turns import turns_of
@@ -21,7 +28,7 @@ from hloproof.claims.asynchronous.start_values import Given
 from hloproof.engines.door import How, prove_one
 from hloproof.logic.obligation import Outcome
 from hloproof.logic.replay import careful
-from hloproof.models.dataflow.accesses import InPlaceWrite
+from hloproof.models.dataflow.accesses import UNSEEN, InPlaceWrite
 from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import work_of
 from hloproof.models.dataflow.in_place import fused_in_place, is_update, parameter_behind, updating
@@ -47,8 +54,7 @@ CLAIM = "hazard-in-place"
 OWN_ARRAY = "what is updated is computed inside of the fusion, so it is not an operand's buffer"
 _RESHAPED = "whether it works in place through a reshape, which only a memory plan tells"
 _PERHAPS = "whether its result lies where an operand does, as it may by what is called or who calls"
-_HELD = 2
-"""A start returns its operands and its result, and contexts after them."""
+_BOUND_LATER = "which operands it is given after its start, and where its result lies then, is not followed"
 _SAME_POSITIONS = frozenset({"bitcast", "reshape"})
 _JUDGED_INSIDE = PASS_ON | IN_STEPS | {"async"}
 _ONE_BY_ONE = frozenset({"all-reduce", "sort"})
@@ -63,10 +69,17 @@ def hazard_in_place(context: Context) -> Iterator[Judgement]:
     composer: Composer | None = None
     for computation in module.computations:
         for instruction in computation.instructions:
-            i = _inside(instruction)
+            if told_at_its_start(context, computation, instruction):
+                continue
+            whole = with_all_operands(context, computation, instruction)
+            i = _inside(whole or instruction)
             body = module.find(called(i, "calls")) if i.opcode == "fusion" else None
+            if whole is None:
+                if _owes(context, computation, i, body):
+                    yield judged(CLAIM, HloPosition(computation.name, i.name), unknown=_BOUND_LATER)
+                continue
             alone = () if body is None else tuple(_written_by(module, i, body))
-            over = sorted(_shared_with_operands(context, computation, instruction), key=lambda o: not o.surely)
+            over = sorted(_shared_with_operands(context, computation, whole), key=lambda o: not o.surely)
             arrays = (o for o in over if isinstance(computation.by_name[i.operands[o.number]].shape, ArrayShape))
             by_steps = () if body is None else tuple(arrays)
             yield from _without_steps(computation, i, (o for o in over if o not in by_steps))
@@ -119,10 +132,15 @@ def _shared_with_operands(context: Context, computation: Computation, i: Instruc
     local = scene_of(context).locals.get(computation.name) if context.shares else None
     if local is None or work_of(i.opcode) in _JUDGED_INSIDE:
         return
+    # The result may be bound by an update, and it may not show where an update binds what is written.
+    links = [i.name, *(u.name for u in updates_beside(context, computation, i))]
+    writes = [w for w in local.writes if w.writer in links]
+    unseen = [w.result for w in writes if w.result[1][:1] == (UNSEEN,)]
     # What a fusion reads of what it updates, its maps tell; of any other update the other operands lie elsewhere.
-    updated = {w.result: w.operand[0] for w in local.writes if w.writer == i.name and _in_its_place(computation, w)}
-    updated = {} if work_of(i.opcode) == "fusion" else updated
-    for spot in local.leaves(i.name):
+    updated = {w.result: w.operand[0] for w in writes if w.result in unseen or _in_its_place(computation, w)}
+    if work_of(i.opcode) == "fusion":
+        updated, unseen = {}, []
+    for spot in [*chain.from_iterable(local.leaves(name) for name in links), *unseen]:
         if local.version.get(spot, spot) != spot:
             continue
         first = updated.get(spot)
@@ -195,9 +213,20 @@ def _lie_alike(a: Shape | None, b: Shape | None) -> bool:
         return False  # where their elements lie is not known
 
 
+def _owes(context: Context, computation: Computation, i: Instruction, body: Computation | None) -> bool:
+    """Whether something may be owed of an operation in flight of which not all operands are known."""
+    if work_of(i.opcode) in _JUDGED_INSIDE:
+        return False
+    if context.shares or body is None:
+        return context.shares
+    declared = aliasing_of(i) or any(declares_its_result(u) for u in updates_beside(context, computation, i))
+    given = replace(i, operands=tuple(p.name for p in body.parameters), shape=body.root.shape)
+    return bool(declared) or any(True for _ in _written_by(context.chains.module, given, body))
+
+
 def _inside(i: Instruction) -> Instruction:
     """The fusion that a start wraps; any other instruction as it is."""
-    if i.opcode != "fusion-start" or not isinstance(i.shape, TupleShape) or len(i.shape.elements) < _HELD:
+    if i.opcode != "fusion-start" or not isinstance(i.shape, TupleShape) or len(i.shape.elements) < HELD:
         return i
     return replace(i, opcode="fusion", shape=i.shape.elements[1])
 
