@@ -274,3 +274,118 @@ def test_how_many_turns_are_said_is_not_read_of_a_part_that_turns_hand_on(kept: 
         lines += [f"w{k} = s32[4] get-tuple-element(h{k}), index=1", f"g{k} = s32[] get-tuple-element(h{k}), index=0"]
         lines += [f"n{k} = s32[4] broadcast(g{k}), dimensions={{}}"]
     assert counts(entry(*lines, f"ROOT r = s32[4] add({kept}, n1)", before=functions)) is told
+
+
+FEWER = COUNT.replace('"8"', '"7"')
+COUNTED = "".join(
+    f"{name} {{\n t = {NV} parameter(0)\n h = {NV} while(t), condition=asks, body=flips{said}\n"
+    " ROOT r = s32[4] get-tuple-element(h), index=1\n}\n"
+    for name, said in (("counted", COUNT), ("fewer", FEWER), ("uncounted", ""))
+)
+FLIPS = f"flips {{\n{parts_of(NV, 'nv')} {UP}\n m = s32[4] negate(v)\n ROOT r = {NV} tuple(j, m)\n}}\n"
+SAYS = {
+    "the same": "conditional(s, t, t), branch_computations={counted, uncounted}",
+    "by another number": "conditional(m, t, t), branch_computations={counted, uncounted}",
+    "in another branch": "conditional(s, t, t), branch_computations={uncounted, counted}",
+    "of fewer turns": "conditional(s, t, t), branch_computations={fewer, uncounted}",
+}
+CHOOSES = {
+    "among the same": "w@ = s32[4] conditional(k@, g@, e), branch_computations={copies, copies}",
+    "whether a loop is run": "w@ = s32[4] conditional(k@, g@, x), branch_computations={runs, copies}",
+}
+
+
+@pytest.mark.parametrize("way", SAYS)
+@pytest.mark.parametrize("where", CHOOSES)
+def test_what_is_chosen_is_said_by_who_chooses_how_many_turns_where(where: str, way: str) -> None:
+    """What is said of turns is the same only in the same branch."""
+    lines = [
+        "s = s32[] negate(n)",
+        "m = s32[] negate(s)",
+        f"t = {NV} tuple(n, x)",
+        "e = s32[4] call(t), to_apply=uncounted",
+    ]
+    for k, of, says in ((0, "a", "the same"), (1, "c", way)):
+        lines += [f"l{k} = s32[1] slice({of}), slice={{[0:1]}}", f"k{k} = s32[] reshape(l{k})"]
+        lines += [f"g{k} = s32[4] {SAYS[says]}", CHOOSES[where].replace("@", str(k))]
+    found = tells(
+        [*lines, "w = s32[4] add(w0, w1)"],
+        ASKS + FLIPS + COUNTED,
+        "negate(w)" if where == "among the same" else "negate(x)",
+    )
+    assert found is (way != "the same")
+
+
+@pytest.mark.parametrize(("first", "told"), [("runs, copies", False), ("copies, runs", True)])
+def test_what_chooses_around_a_choice_is_that_of_the_same_branch(first: str, told: bool) -> None:
+    functions = "".join(
+        f"f{k} {{\n{parts_of(NV, 'mv')} ROOT r = s32[4] conditional(m, v, v), branch_computations={{{of}}}\n}}\n"
+        for k, of in ((0, first), (1, "runs, copies"))
+    )
+    functions += f"none {{\n t = {NV} parameter(0)\n ROOT v = s32[4] get-tuple-element(t), index=1\n}}\n"
+    lines = [f"t = {NV} tuple(n, x)"]
+    for k, of in ((0, "a"), (1, "c")):
+        lines += [f"l{k} = s32[1] slice({of}), slice={{[0:1]}}", f"k{k} = s32[] reshape(l{k})"]
+        lines += [f"w{k} = s32[4] conditional(k{k}, t, t), branch_computations={{f{k}, none}}"]
+    assert tells(lines, functions) is told
+
+
+@pytest.mark.parametrize(
+    ("first", "told"), [([("b", "d"), ("a", "b")], True), ([("a", "b")], True), ([("a", "d")], False)]
+)
+def test_one_of_two_loops_in_a_turn_begins_with_what_is_chosen(first: list[tuple[str, str]], told: bool) -> None:
+    kind = "(s32[], s32[], s32[4], s32[4], s32[4])"
+    number = " l@ = s32[1] slice(@), slice={[0:1]}\n i@ = s32[] reshape(l@)\n"
+    number += " w@ = s32[] while(i@), condition=differs, body=up2\n"
+    functions = (
+        f"asks {{\n{parts_of(kind, 'nkvuy')} {LESS}\n}}\n"
+        f"turns {{\n{parts_of(kind, 'nkvuy')} {UP}\n h = s32[] add(k, one)\n{number.replace('@', 'y')}"
+        f" m = s32[4] conditional(k, v, u), branch_computations={{copies, copies}}\n{number.replace('@', 'm')}"
+        f" ROOT r = {kind} tuple(j, h, v, u, y)\n}}\n"
+    )
+    lines = []
+    for k, (of, among) in enumerate((*first, ("c", "d"))):
+        lines += [f"l{k} = s32[1] slice({of}), slice={{[0:1]}}", f"k{k} = s32[] reshape(l{k})"]
+        lines += [
+            f"t{k} = {kind} tuple(n, k{k}, {among}, b, d)",
+            f"h{k} = {kind} while(t{k}), condition=asks, body=turns",
+        ]
+    assert tells(lines, functions) is told
+
+
+@pytest.mark.parametrize(("first", "told"), [("f, g", False), ("g, f", True)])
+def test_what_a_turn_leaves_is_not_where_a_loop_in_it_begins(first: str, told: bool) -> None:
+    """Of the last turn nothing is read that it leaves, and its loop is run."""
+    kind = "(s32[], s32[], s32[4])"
+    functions = "".join(
+        f"asks{k} {{\n{parts_of(kind, 'knv')} {LESS}\n}}\n"
+        f"turns{k} {{\n{parts_of(kind, 'knv')} {UP}\n"
+        f" f = s32[4] call(v), to_apply={said}\n g = s32[4] call(v), to_apply=plain\n"
+        f" fl = s32[1] slice({given[0]}), slice={{[0:1]}}\n fk = s32[] reshape(fl)\n"
+        f" gl = s32[1] slice({given[-1]}), slice={{[0:1]}}\n gk = s32[] reshape(gl)\n"
+        f" i = s32[] add(k, fk)\n w = s32[] while(i), condition=differs, body=up2\n h = s32[] add(k, gk)\n"
+        f" ROOT r = {kind} tuple(h, j, v)\n}}\n"
+        for k, said, given in ((0, "sorted", first), (1, "SAID", "f, g"))
+    )
+    lines = [f"t = {kind} tuple(n, n, x)"]
+    lines += [f"h{k} = {kind} while(t), condition=asks{k}, body=turns{k}" for k in (0, 1)]
+    assert tells(lines, functions) is told
+
+
+@pytest.mark.parametrize(("first", "last", "told"), [("0", "1", True), ("1", "1", False)])
+def test_of_several_results_each_is_made_of_what_is_said_of_it(first: str, last: str, told: bool) -> None:
+    functions = "".join(
+        function(
+            f"f{k}",
+            "abcd",
+            f"t = {NK} tuple(c, c)\n w = {NK} while(t), condition=less, body=up{said}\n"
+            " p = s32[] get-tuple-element(w), index=1\n e = s32[] add(a, c)\n f = s32[] add(p, d)\n"
+            f" ROOT r = {NK} tuple(e, f)",
+        )
+        for k, said in ((0, COUNT), (1, "SAID"))
+    )
+    lines = ["x = s32[4] parameter(0)", "n = s32[] parameter(1)"]
+    for k, index in ((0, first), (1, last)):
+        lines += [f"r{k} = {NK} reduce(x, x, n, n), dimensions={{0}}, to_apply=f{k}"]
+        lines += [f"w{k} = s32[] get-tuple-element(r{k}), index={index}"]
+    assert counts(entry(*lines, "ROOT r = s32[] add(w0, w1)", before=COUNTS + functions)) is told

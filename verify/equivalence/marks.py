@@ -56,7 +56,13 @@ class Applied(NamedTuple):
     """The operation, with what it is given and what the function gives."""
 
 
-ReadIn = Branch | InLoop | Among | Applied | None
+class Exchanged(NamedTuple):
+    """On the devices that give it to an exchange: there other branches may be taken than where it is read."""
+
+    by: Node
+
+
+ReadIn = Branch | InLoop | Among | Applied | Exchanged | None
 Handed = tuple[Statements, ReadIn]
 """Statements that are read, and where they are: always, if that is not said."""
 
@@ -95,6 +101,11 @@ class Marks:
         """These where the branch is taken, which nothing then says of what it is given."""
         handed = ((one, self.of(one)) for one in each(statements))
         return union(of[0][0] if len(of) == 1 and of[0][1] == branch else one for one, of in handed)
+
+    def waits(self, statements: Statements) -> bool:
+        """All of them are read by nobody, as marks that stand for what a token is made of."""
+        places = (where for one in each(statements) for _, where in self.of(one) or ((0, None),))
+        return all(isinstance(where, Among) and not where.made for where in places)
 
     def all_in(self, statements: Statements) -> Statements:
         """These, and all that the marks among them stand for."""

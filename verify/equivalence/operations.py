@@ -41,7 +41,7 @@ from hloproof.equivalence.value_trees import ValueTree, leaves_of, nesting_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import COLLECTIVES, having
-from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, BufferShape, Shape, TupleShape
+from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, BufferShape, Shape, ShapeIndex, TupleShape, leaves
 from hloproof.models.hlo.shard_shapes import is_shard_call, parts_of_call, written_elsewhere
 from hloproof.models.hlo.text.shapes import print_shape
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
@@ -181,10 +181,14 @@ class OperationReader(ABC):
         self.uses.update((by, there.by) for by, there in zip(here, within, strict=True) if by)
         given_of = [of for tensors in self.sources.given for of in tensors]
         self.sources.own |= union(here)
-        for name, there in zip(applied, within, strict=True):
-            self.sources.own |= self.standing_for((self.stated_in[name], there))
+        stated = [(self.stated_in[name], there) for name, there in zip(applied, within, strict=True)]
         # What it gives it is given again, and another function may be asked where.
-        made_of = (self.sources.own, *given_of)
+        made_of = (self.sources.own | union(self.standing_for(one) for one in stated), *given_of)
+        # Of several results each may be made of something else that is said there.
+        self.sources.parts = [
+            self.sources.all_given | union(self.standing_for((of, self.part_of(there, at))) for of, there in stated)
+            for at, _ in leaves(shape)
+        ]
         for name, by, key_here, there in zip(applied, here, keys, within, strict=True):
             for e in self.endings_in[name]:
                 run = tuple((what, by | self.standing_for((of, there))) for what, of in e.run)
@@ -250,6 +254,10 @@ class OperationReader(ABC):
         own = self.statement()
         self.marks.behind[own] = handed
         return own
+
+    def part_of(self, function: Applied, at: ShapeIndex) -> Applied:
+        """The function where it makes this part of what the operation gives."""
+        return Applied(self.graph.node("read", "pred", (), (function.by,), at)) if at else function
 
     def statement(self) -> Statements:
         """A new one."""

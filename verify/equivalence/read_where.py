@@ -13,20 +13,20 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from hloproof.equivalence.graph import Graph, Node
-from hloproof.equivalence.marks import Among, Applied, Branch, InLoop, LoopPosition, LoopReads, Marks, ReadIn
+from hloproof.equivalence.marks import Among, Applied, Branch, Exchanged, InLoop, LoopPosition, LoopReads, Marks, ReadIn
 from hloproof.equivalence.statements import Statements, each, union
 
 
 class Within(NamedTuple):
-    """A place in a loop or function where it reads something; or that of what chooses."""
+    """A place in a loop or function where it reads something; or before an exchange, or that of what chooses."""
 
     of: Node
     """The loop with what is asked of it; or what applies the function; or what chooses, and of what that is made among
-    which it does."""
-    position: LoopPosition | Literal["chosen", "applied"]
+    which it does; or the exchange."""
+    position: LoopPosition | Literal["chosen", "applied", "exchanged"]
     part: int = 0
     taken: frozenset[Branch | Within] = frozenset()
-    """All of these are taken in that turn, or where it is applied."""
+    """All of these are taken in that turn, or where it is applied, or on the device that gives it."""
 
 
 Taken = frozenset[Branch | Within]
@@ -35,7 +35,9 @@ ALWAYS: Taken = frozenset()
 
 
 def is_taken_too(there: Taken, taken: Taken) -> bool:
-    """Whether all is taken there, wherever the others are."""
+    """Whether all is taken there, wherever the others are: on the same device."""
+    if there and _exchanges(there) != _exchanges(taken):
+        return False
     return all(one in taken or any(_is_around(one, other) for other in taken) for one in there)
 
 
@@ -43,6 +45,13 @@ def _is_around(one: Branch | Within, other: Branch | Within) -> bool:
     if isinstance(one, Branch) or isinstance(other, Branch):
         return False
     return one[:3] == other[:3] and is_taken_too(one.taken, other.taken)
+
+
+def _exchanges(way: Taken) -> frozenset[Node]:
+    """Between devices, between what reads it and what says it."""
+    around = [one for one in way if isinstance(one, Within)]
+    own = frozenset(one.of for one in around if one.position == "exchanged")
+    return own.union(*(_exchanges(one.taken) for one in around))
 
 
 @dataclass(frozen=True)
@@ -88,6 +97,8 @@ class ReadWhere:
             return way | {Within(self._signatures.among(where), "chosen")}
         if isinstance(where, Applied):
             return frozenset({Within(where.by, "applied", taken=way)})
+        if isinstance(where, Exchanged):
+            return frozenset({Within(where.by, "exchanged", taken=way)})
         place = Within(self._signatures.loop(where), where.position, where.part)
         return way | {place} if where.position == "begins" else frozenset({place._replace(taken=way)})
 
@@ -174,8 +185,12 @@ def _fewest(ways: Iterable[Taken]) -> set[Taken]:
         whole = set[Taken]()
         for rest, selector, of in {(w - {b}, b.selector, b.of) for w in ways for b in w if isinstance(b, Branch)}:
             branches = (rest | {Branch(selector, k, of)} for k in range(of))
-            if all(any(way <= one for way in ways) for one in branches):
+            if all(any(_is_enough(way, one) for way in ways) for one in branches):
                 whole.add(rest)
         if whole <= ways:
-            return {way for way in ways if not any(other < way for other in ways)}
+            return {way for way in ways if not any(other != way and _is_enough(other, way) for other in ways)}
         ways |= whole
+
+
+def _is_enough(way: Taken, one: Taken) -> bool:
+    return way <= one and (not way or _exchanges(way) == _exchanges(one))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from hloproof.equivalence.answer import Place
 from hloproof.equivalence.configurations import (
@@ -28,7 +28,7 @@ from hloproof.equivalence.endings import COUNTED, SEEN, Ending, LoopTurns, Need,
 from hloproof.equivalence.graph import Node, Side
 from hloproof.equivalence.handed_on import otherwise, settled, turned
 from hloproof.equivalence.loop_states import NeededStates
-from hloproof.equivalence.marks import Among, Branch, LoopReads, Marks
+from hloproof.equivalence.marks import Among, Branch, Exchanged, LoopReads, Marks
 from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, carried_when
 from hloproof.equivalence.operations import OperationReader
 from hloproof.equivalence.read_where import ALWAYS, ReadWhere
@@ -51,10 +51,12 @@ from hloproof.models.dataflow.value_flow import branches, called
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.async_syntax import step_of
 from hloproof.models.hlo.module import Computation, Instruction, Module
-from hloproof.models.hlo.opcodes import async_sugar
+from hloproof.models.hlo.opcodes import COLLECTIVES, async_sugar
 from hloproof.models.hlo.precision import mixed
 from hloproof.models.hlo.shape import Shape, TupleShape
 from hloproof.models.indexing.composition.trip_count import stated_count, stated_states, states_spoken_of
+
+_TOKEN: Final = "token[]"
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ class GraphReader(OperationReader):
             here: dict[Statements, set[Promise]] = {}
             for e in endings:
                 for one in each(e.by):
-                    here.setdefault(one, set()).add((COUNTED, e.whole, e.numbers, e.stated))
+                    here.setdefault(one, set()).add((COUNTED, *e.below, e.numbers, e.stated))
             said = here | said
         for promise, by in self.promises | self.promised_in_functions:
             for one in each(by):
@@ -195,8 +197,13 @@ class GraphReader(OperationReader):
         before.promises.update(self.promises)
         self.promises = before.promises
         if self.sources.acts:
-            self.needed |= self.sources.all_given | self.sources.own
-        return self.sources.of_result(count_of(value))
+            self.needed |= self.sources.all_given | self.sources.own | union(self.sources.parts or ())
+        made = self.sources.of_result(count_of(value))
+        # Nobody reads a token: who is given it waits.
+        return [
+            self.standing_for((of, Among(node, ()))) if node.type == _TOKEN and not self.marks.waits(of) else of
+            for node, of in zip(leaves_of(value), made, strict=True)
+        ]
 
     def with_words(
         self,
@@ -259,8 +266,7 @@ class GraphReader(OperationReader):
             if opcode == "all-reduce-done":
                 self.ended(i, given[0], computation, path)
             ends = opcode in ("copy-done", "all-reduce-done")
-            waits = zip(leaves_of(given[1:]), (of for tensors in sources.given[1:] for of in tensors), strict=True)
-            waited = union(self.standing_for((of, Among(node, ()))) for node, of in waits)  # nobody reads what it gives
+            waited = union(map(union, sources.given[1:]))
             sources.parts = [s | waited for s in sources.given[0]]
             return given[0].result if isinstance(given[0], Pending) and ends else given[0]
         if opcode == "tuple":
@@ -297,7 +303,8 @@ class GraphReader(OperationReader):
         if opcode == "while":
             return self.loop(i, given[0], level, path)
         self.check_over(i, given)
-        return self.operation(i, opcode, i.shape, given, computation, path)
+        value = self.operation(i, opcode, i.shape, given, computation, path)
+        return self.exchanged(value) if opcode in COLLECTIVES else value
 
     def check_over(self, i: Instruction, given: list[ValueTree]) -> None:
         """Raises NotModelled where an operation reads what is still in flight."""
@@ -346,7 +353,15 @@ class GraphReader(OperationReader):
 
     def collective(self, i: Instruction, opcode: str, given: list[ValueTree], path: tuple[Any, ...]) -> ValueTree:
         shape = i.shape if opcode == "all-reduce" else _carried(i, given if len(given) > 1 else given[0])
-        return self.operation(i, opcode, shape, given, None, path)
+        return self.exchanged(self.operation(i, opcode, shape, given, None, path))
+
+    def exchanged(self, value: ValueTree) -> ValueTree:
+        """What an exchange between devices gives is made of what all of them give it."""
+        sources, leaves = self.sources, list(leaves_of(value))
+        by = self.graph.node("read", "pred", (), leaves, "exchanged")
+        sources.parts = [self.standing_for((union(sources.of_result(len(leaves))), Exchanged(by)))] * len(leaves)
+        sources.own = 0
+        return value
 
     def function(self, name: str) -> tuple[Node, ...]:
         """A computation that an operation applies, over bound nodes. HLO computations capture nothing: it is closed."""
