@@ -83,6 +83,35 @@ def test_what_two_ways_read_of_one_exchange_are_two() -> None:
     assert not tells(both, both)
 
 
+def test_a_branch_before_an_exchange_is_none_behind_it() -> None:
+    before = (
+        f"b@ = {V} call(x), to_apply=plain\n e@ = {V} conditional(s, OF, b@), branch_computations={{copies, copies}}\n"
+    )
+    before = f"{before} d@ = {V} collective-permute(e@), {PAIRS}\n {READS['always'].replace('MADE', 'd@')}"
+    assert tells(before, exchanged("permuted", "in a branch").replace("negates", "copies"))
+    assert tells(before, exchanged("permuted", "always"))
+    assert not tells(before, before)
+
+
+@pytest.mark.parametrize(("first", "told"), [("u", True), ("d", False)])
+def test_what_is_exchanged_in_a_turn_is_read_in_a_branch_around_the_loop(first: str, told: bool) -> None:
+    kind = "(s32[], s32[4], s32[4])"
+    functions = (
+        f"less {{\n{parts_of(kind, 'nxv')} z = s32[] constant(9)\n ROOT o = pred[] compare(n, z), direction=LT\n}}\n"
+    )
+    for at, said, reads in ((0, "sorted", first), (1, "SAID", "d")):
+        functions += (
+            f"turn{at} {{\n{parts_of(kind, 'nxv')} one = s32[] constant(1)\n j = s32[] add(n, one)\n"
+            f" e = {V} call(x), to_apply={said}\n g = {V} call(x), to_apply=plain\n"
+            f" d = {V} collective-permute({'g' if reads == 'u' else 'e'}), {PAIRS}\n"
+            f" u = {V} negate({'e' if reads == 'u' else 'g'})\n y = {V} add(d, u)\n"
+            f" ROOT r = {kind} tuple(j, x, y)\n}}\n"
+        )
+    way = f"t@ = {kind} tuple(n, x, x)\n h@ = {kind} while(t@), condition=less, body=turn@\n"
+    way += f" g@ = {V} get-tuple-element(h@), index=2\n {READS['in a branch'].replace('MADE', 'g@')}"
+    assert tells(way, way, functions=functions) is told
+
+
 @pytest.mark.parametrize(("first", "told"), [("u", True), ("d", False)])
 def test_what_is_exchanged_in_a_turn(first: str, told: bool) -> None:
     kind = "(s32[], s32[], s32[4], s32[4])"

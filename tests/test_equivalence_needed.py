@@ -230,7 +230,8 @@ IN_ONE_PLACE = {
     "what both branches are given, each its own",
     "what the first of both is given",
 }
-"""There the part is read where that branch is taken, or waited for, and nowhere else: see test_equivalence_taken."""
+"""There the part is read where that branch is taken, or waited for, and nowhere else: see test_equivalence_taken, and
+test_equivalence_exchanged."""
 COPIES = "copies {\n  x = s32[4] parameter(0)\n  ROOT r = s32[4] copy(x)\n}\n"
 
 

@@ -662,17 +662,6 @@ def test_what_is_promised_of_what_a_branch_in_a_function_reads() -> None:
     assert not tells(lines, "ROOT r = s32[] copy(w)", functions.replace("SAID", "plain"))
 
 
-WAITS = f'k@ = token[] custom-call(OF), custom_call_target="waits"\n w@ = {V} add-dependency(x, k@)'
-
-
-@pytest.mark.parametrize(
-    ("first", "last", "told"),
-    [(WAITS, WAITS, False), (WAITS, ALWAYS, True), (ALWAYS, WAITS, False), (ONE, WAITS, True)],
-)
-def test_what_is_waited_for_is_not_read(first: str, last: str, told: bool) -> None:
-    assert tells(two(first, last), BOTH) is told
-
-
 @pytest.mark.parametrize(
     ("turn", "told"), [("conditional(n, v, u), branch_computations={copies, copies}", True), ("negate(v)", False)]
 )
