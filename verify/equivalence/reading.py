@@ -522,19 +522,22 @@ class GraphReader(OperationReader):
         spoken_of = states_spoken_of(i)
         about = (path, decides, tuple(held if spoken_of is None else [held[k] for k in spoken_of]))
         self.promises.update(((name, i.opcode, value, *about), by) for name, value in stated_states(i))
-        made: list[Statements] = []
-        for k in range(len(out)):
-            of = self.standing_for(*reads.of(self.marks, k, asks=k in varying))
-            if k in varying:
-                made.append(of | by)
-            elif turned[k] == tags[k]:  # it says nothing of the turns
-                made.append(begins[k])
-            else:  # the number of turns says in how many that is read of which it is made there
-                made.append(of | self.standing_for((decided_at | by, Among(decides, (of,)))))
-        self.sources.parts = made
+        self.sources.parts = [self.result_of(reads, k, decides, decided_at, by) for k in range(len(out))]
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))
         return rebuilt(initial, iter(out), iter(flying))
+
+    def result_of(self, reads: LoopReads, k: int, decides: Node, decided: Statements, by: Statements) -> Statements:
+        """Of what a result of a loop is made, on whose end it is `decided` by these, and whose turns are stated `by`
+        one."""
+        stays = k in reads.stay
+        if stays and reads.turned[k] == reads.tags[k]:  # it says nothing of the turns
+            return reads.begins[k]
+        of = self.standing_for(*reads.of(self.marks, k, asks=not stays))
+        if not stays:
+            return of | by
+        # The number of turns says in how many that is read of which it is made there.
+        return of | self.standing_for((decided | by, Among(decides, (of,))))
 
 
 def _carried(i: Instruction, *given: ValueTree) -> Shape:
