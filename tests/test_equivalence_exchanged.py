@@ -153,3 +153,50 @@ def test_what_is_waited_for_is_not_read(way: str) -> None:
     assert tells(waits, READS["always"], functions=BRANCH)
     assert not tells(waits, waits, functions=BRANCH)
     assert not tells(READS["always"], waits, functions=BRANCH)
+
+
+GIVEN = {
+    "exchanged": f"d = {V} collective-permute(v), {PAIRS}",
+    "exchanged in flight": f"f = ({V}, {V}) collective-permute-start(v), {PAIRS}\n d = {V} collective-permute-done(f)",
+    "exchanged in a loop inside": f"t1 = {NV} tuple(n, v)\n h1 = {NV} while(t1), condition=less, body=inner\n"
+    f" d = {V} get-tuple-element(h1), index=1",
+    "not exchanged": f"d = {V} negate(v)",
+}
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_what_a_loop_begins_with_is_exchanged_in_its_turns(given: str) -> None:
+    turn = f"{{\n{parts_of(NV, 'nv')} one = s32[] constant(1)\n j = s32[] add(n, one)\n LINES\n"
+    turn += f" ROOT r = {NV} tuple(j, d)\n}}\n"
+    functions = (
+        f"less {{\n{parts_of(NV, 'nv')} z = s32[] constant(9)\n ROOT o = pred[] compare(n, z), direction=LT\n}}\n"
+    )
+    functions += f"inner {turn.replace('LINES', GIVEN['exchanged'])}turn {turn.replace('LINES', GIVEN[given])}"
+    runs = f"t@ = {NV} tuple(n, MADE)\n h@ = {NV} while(t@), condition=less, body=turn\n"
+    runs += f" g@ = {V} get-tuple-element(h@), index=1\n "
+    last = runs.replace("MADE", "OF") + READS["in a branch"].replace("MADE", "g@")
+    assert tells(READS["in a branch"], last, functions=functions) is (given != "not exchanged")
+    assert not tells(last, last, functions=functions)
+    assert not tells(READS["always"], last, functions=functions)
+    one = (
+        f"b@ = {V} call(x), to_apply=plain\n e@ = {V} conditional(s, OF, b@), branch_computations={{copies, copies}}\n "
+    )
+    first = one + runs.replace("MADE", "e@") + READS["always"].replace("MADE", "g@")
+    assert tells(first, last.replace("negates", "copies"), functions=functions) is (given != "not exchanged")
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "conditional(s, OF, x), branch_computations={negates, copies}",
+        f"collective-permute(OF), {PAIRS}",
+        "call(OF), to_apply=leaves",
+    ],
+)
+def test_words_that_nobody_knows_may_say_nothing(way: str) -> None:
+    functions = f"leaves {{\n v = {V} parameter(0)\n ROOT r = {V} iota(), iota_dimension=0\n}}\n"
+    beside = f'w@ = {V} {way}, frontend_attributes={{odd="1"}}'
+    assert tells(beside, READS["always"], functions=functions)
+    assert not tells(beside, beside, functions=functions)
+    in_branch = f"{beside.replace('w@', 'v@')}\n {READS['in a branch'].replace('MADE', 'v@')}"
+    assert tells(in_branch, READS["in a branch"], functions=functions) is not way.startswith("conditional")

@@ -274,13 +274,17 @@ def test_what_is_promised_of_the_same_parts(way: str) -> None:
 ODD = ', frontend_attributes={odd="1"}'
 
 
-@pytest.mark.parametrize("part", DOES)
+@pytest.mark.parametrize(("part", "told"), [("a", False), ("x", True)])
 @pytest.mark.parametrize("way", ["call(u), to_apply=both", "tuple(a, x)", "opt-barrier(u)", "copy(u)"])
-def test_what_is_promised_of_what_words_that_nobody_knows_stand_beside(way: str, part: str) -> None:
-    """Each part is made of all that is given."""
+def test_what_is_promised_of_what_words_that_nobody_knows_stand_beside(way: str, part: str, told: bool) -> None:
+    """Each part may be made of all that is given, and need not be."""
     functions = PLAIN + SORTED + f"both {{\n{parts_of(BOTH, 'ax')} ROOT r = {BOTH} tuple(a, x)\n}}\n"
     lines = ["x = s32[4] parameter(0)", SORTS, TUPLE, f"v = {BOTH} {way}{ODD}", PART]
     text = entry(*lines, "c = s32[4] call(x), to_apply=SAID", f"ROOT r = {BOTH} tuple(c, p)", before=functions)
+    assert tells(taken(text, part)) is told
+    last = [f"w = {BOTH} {way}{ODD}".replace("(u)", "(y)").replace("(a", "(c"), f"y = {BOTH} tuple(c, x)"][::-1]
+    last.append(f"q = s32[4] get-tuple-element(w), index={DOES['x']}")
+    text = entry(*lines, "c = s32[4] call(x), to_apply=SAID", *last, f"ROOT r = {BOTH} tuple(p, q)", before=functions)
     assert not tells(taken(text, part))
 
 

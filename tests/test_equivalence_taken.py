@@ -671,3 +671,27 @@ def test_what_a_turn_leaves_of_a_part_in_a_branch_is_not_always_read(turn: str, 
     lines = [f"t = {NVU} tuple(n, a, x)", f"h = {NVU} while(t), condition=less, body=turn"]
     lines += [f"w0 = {V} get-tuple-element(h), index=1", f"w1 = {V} negate(c)"]
     assert tells(lines, BOTH, functions) is told
+
+
+@pytest.mark.parametrize(("first", "told"), [("u, v", False), ("v, u", True)])
+def test_which_part_of_a_loop_inside_begins_with_which_tells_loops_apart(first: str, told: bool) -> None:
+    outer = f"(s32[], s32[], {V}, {V}, {V})"
+    functions = (
+        f"iless {{\n{parts_of(NVUY, 'nvuy')} z = s32[] constant(9)\n ROOT o = pred[] compare(n, z), direction=LT\n}}\n"
+        f"iturn {{\n{parts_of(NVUY, 'npqy')} one = s32[] constant(1)\n j = s32[] add(n, one)\n ny = {V} negate(p)\n"
+        f" np = {V} negate(q)\n ROOT r = {NVUY} tuple(j, np, q, ny)\n}}\n"
+        f"less {{\n{parts_of(outer, 'nkuvy')} z = s32[] constant(9)\n ROOT o = pred[] compare(n, z), direction=LT\n}}\n"
+    )
+    lines = []
+    for at, of, given in ((0, "a", first), (1, "c", "u, v")):
+        functions += (
+            f"turn{at} {{\n{parts_of(outer, 'nkuvy')} one = s32[] constant(1)\n j = s32[] add(n, one)\n"
+            f" it = {NVUY} tuple(k, {given}, y)\n ih = {NVUY} while(it), condition=iless, body=iturn\n"
+            f" iy = {V} get-tuple-element(ih), index=3\n ROOT r = {outer} tuple(j, k, u, v, iy)\n}}\n"
+        )
+        lines += [
+            f"t{at} = {outer} tuple(n, s, {of}, b, x)",
+            f"h{at} = {outer} while(t{at}), condition=less, body=turn{at}",
+        ]
+        lines += [f"w{at} = {V} get-tuple-element(h{at}), index=4"]
+    assert tells(lines, BOTH, functions) is told

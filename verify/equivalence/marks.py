@@ -138,6 +138,8 @@ class LoopReads:
     stay: Set[int]
     """The parts of which turns change no value."""
     asked: Statements
+    exchanges: bool
+    """Devices exchange something in it, so that a part may begin on another one."""
 
     def of(self, marks: Marks, asked_for: int | Node, inside: Statements = 0, asks: bool = True) -> tuple[Handed, ...]:
         """All of which that is made which is asked for: a result, by its number, or an end, or what is run `inside` of

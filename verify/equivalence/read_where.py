@@ -100,7 +100,10 @@ class ReadWhere:
         if isinstance(where, Exchanged):
             return frozenset({Within(where.by, "exchanged", taken=way)})
         place = Within(self._signatures.loop(where), where.position, where.part)
-        return way | {place} if where.position == "begins" else frozenset({place._replace(taken=way)})
+        if where.position != "begins":
+            return frozenset({place._replace(taken=way)})
+        exchanged = frozenset({Within(place.of, "exchanged", where.part, way)})
+        return exchanged if where.loop.exchanges else way | {place}
 
     @cached_property
     def _signatures(self) -> _Signatures:

@@ -231,9 +231,10 @@ class GraphReader(OperationReader):
         if path and self.exchanges > before.exchanges:
             raise NotModelled(f"{name} of {i.opcode}, which exchanges between devices in a branch or turn")
         made = self.sources.of_result(count_of(value))
-        given_all = self.sources.all_given
-        self.sources.parts = [given_all | part for part in made]
         given_of = [of for tensors in self.sources.given for of in tensors]
+        # Any part may be made of all that is given, and need not be.
+        perhaps = Among(self.graph.node("read", "pred", (), operands, ("words", key)), (*given_of, *made))
+        self.sources.parts = [part | self.standing_for((union(given_of), perhaps)) for part in made]
         loops = [with_unknown_words(e, self.graph, operands, key, given_of) for e in self.endings[before.loops :]]
         if forms:
             counts = {(COUNTED, "while", e.stated, e.whole, path) for e in loops if e.stated is not None}
@@ -502,7 +503,7 @@ class GraphReader(OperationReader):
         all_values = turns(range(len(start))).node(self.graph)
         self.marks.parts.update((tag, (all_values, k)) for k, tag in enumerate(tags))
         stay = {k for k in range(len(start)) if k not in varying}
-        reads = LoopReads(all_values, tags, begins, turned, stay, decided_of)
+        reads = LoopReads(all_values, tags, begins, turned, stay, decided_of, self.exchanges > exchanges)
         decides = turns(needed.deciding).node(self.graph)
         decided_at = self.standing_for(*reads.of(self.marks, decides))
         by = self.statement() if stated_count(i) is not None or stated_states(i) else 0
