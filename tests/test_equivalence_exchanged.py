@@ -36,16 +36,15 @@ READS = {
 }
 
 
-def tells(first: str, last: str, both: str = "", functions: str = "") -> bool:
-    """Whether a proof names what is promised of `c` after and not before; of `a` it is promised in both."""
+def tells(first: str, last: str, functions: str = "") -> bool:
+    """Whether a proof names what is promised of `c` after and not before; of `a` it is promised in both, and of `b`,
+    which is the same, in neither."""
     lines = [f"x = {V} parameter(0)", "s = s32[] parameter(1)", "n = s32[] parameter(2)"]
-    lines += [f"{name} = {V} call(x), to_apply={f}" for name, f in (("a", "sorted"), ("c", "SAID"))]
+    lines += [f"{name} = {V} call(x), to_apply={f}" for name, f in (("a", "sorted"), ("b", "plain"), ("c", "SAID"))]
     for at, (of, text) in enumerate((("a", first), ("c", last))):
         lines += text.replace("@", str(at)).replace("OF", of).replace("MADE", of).split("\n ")
     root = f"ROOT r = ({V}, {V}) tuple(w0, w1)"
-    text = on_two(
-        entry(*lines, *both.split("\n ") if both else (), root, before=PLAIN + SORTED + FUNCTIONS + functions)
-    )
+    text = on_two(entry(*lines, root, before=PLAIN + SORTED + FUNCTIONS + functions))
     before, after = (parse_module(text.replace("SAID", said)) for said in ("plain", "sorted"))
     return is_named(before, after, PROMISE)
 
@@ -84,9 +83,7 @@ def test_what_two_ways_read_of_one_exchange_are_two() -> None:
 
 
 def test_a_branch_before_an_exchange_is_none_behind_it() -> None:
-    before = (
-        f"b@ = {V} call(x), to_apply=plain\n e@ = {V} conditional(s, OF, b@), branch_computations={{copies, copies}}\n"
-    )
+    before = f"e@ = {V} conditional(s, OF, b), branch_computations={{copies, copies}}\n"
     before = f"{before} d@ = {V} collective-permute(e@), {PAIRS}\n {READS['always'].replace('MADE', 'd@')}"
     assert tells(before, exchanged("permuted", "in a branch").replace("negates", "copies"))
     assert tells(before, exchanged("permuted", "always"))
@@ -178,9 +175,7 @@ def test_what_a_loop_begins_with_is_exchanged_in_its_turns(given: str) -> None:
     assert tells(READS["in a branch"], last, functions=functions) is (given != "not exchanged")
     assert not tells(last, last, functions=functions)
     assert not tells(READS["always"], last, functions=functions)
-    one = (
-        f"b@ = {V} call(x), to_apply=plain\n e@ = {V} conditional(s, OF, b@), branch_computations={{copies, copies}}\n "
-    )
+    one = f"e@ = {V} conditional(s, OF, b), branch_computations={{copies, copies}}\n "
     first = one + runs.replace("MADE", "e@") + READS["always"].replace("MADE", "g@")
     assert tells(first, last.replace("negates", "copies"), functions=functions) is (given != "not exchanged")
 
@@ -200,3 +195,17 @@ def test_words_that_nobody_knows_may_say_nothing(way: str) -> None:
     assert not tells(beside, beside, functions=functions)
     in_branch = f"{beside.replace('w@', 'v@')}\n {READS['in a branch'].replace('MADE', 'v@')}"
     assert tells(in_branch, READS["in a branch"], functions=functions) is not way.startswith("conditional")
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [("OF, b", "OF, b", False), ("OF, b", "b, OF", True), ("b, OF", "OF, b", True), ("x, x", "OF, b", True)],
+)
+def test_words_that_nobody_knows_may_make_a_part_of_what_stands_beside_it(first: str, last: str, told: bool) -> None:
+    """Of the part that is read nothing is said."""
+    ways = []
+    for given in (first, last):
+        pair = f"({V}, {V})"
+        way = f't@ = {pair} tuple({given})\n v@ = {pair} opt-barrier(t@), frontend_attributes={{odd="1"}}\n'
+        ways.append(f"{way} w@ = {V} get-tuple-element(v@), index={int(given != 'b, OF')}")
+    assert tells(ways[0], ways[1]) is told
