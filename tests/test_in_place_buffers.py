@@ -868,6 +868,7 @@ _ENTERED: Final = {
     ],
     "a branch": ["v = f32[8] conditional(k, u, o), branch_computations={run, run}"],
     "a branch, the last": ["v = f32[8] conditional(k, o, u), branch_computations={run, run}"],
+    "a branch, the last of three": ["v = f32[8] conditional(k, o, o, u), branch_computations={run, run, run}"],
     "a turn": ["i = STATE while(u), condition=more, body=turns", "v = f32[8] get-tuple-element(i), index=0"],
     "what asks for a turn": [
         "i = STATE while(u), condition=asks, body=stays",
@@ -919,6 +920,68 @@ def test_one_array_that_is_handed_over_twice_lies_with_what_is_made_in_place_of_
 def test_what_is_declared_lies_there_before_copies_are_inserted(made: str, way: str) -> None:
     assert _judged(_handed_twice(made, way, "x", "HloModule m\n")) == "not proved"
     assert _judged(_handed_twice(made, way, "y", "HloModule m\n")) == "proved"
+
+
+_ONE_OR_ANOTHER: Final = "conditional(k, {}), branch_computations={{hands, hands}}"
+_ARRIVES_TWICE: Final = {
+    "a choice": [f"o = f32[8] {_ONE_OR_ANOTHER.format('LAST, y')}", "v = f32[8] call(x, o), to_apply=updates_one"],
+    "two choices": [
+        f"o = f32[8] {_ONE_OR_ANOTHER.format('LAST, y')}",
+        f"e = f32[8] {_ONE_OR_ANOTHER.format('l, x')}",
+        "v = f32[8] call(e, o), to_apply=updates_one",
+    ],
+    "a turn": [f"v = {_STATE} while(i), condition=more, body=updates_state"],
+    "what asks for a turn": [f"v = {_STATE} while(i), condition=asks, body=stays"],
+    "a turn before": [f"w = {_STATE} while(i), condition=more, body=stays", "v = f32[8] call(w), to_apply=of_state"],
+}
+
+
+@pytest.mark.parametrize("head", ["HloModule m\n", _HEAD])
+@pytest.mark.parametrize(("last", "said"), [("x", "not proved"), ("m", "proved")])
+@pytest.mark.parametrize("way", _ARRIVES_TWICE)
+def test_what_is_declared_lies_with_what_a_choice_or_a_turn_hands_over_twice(
+    way: str, last: str, said: str, head: str
+) -> None:
+    """Before copies are inserted as well as behind them."""
+    steps = _UPDATED["a fusion"] + _ONCE_MORE
+    ends = f" j = s32[] constant(0)\n ROOT t = {_STATE} tuple(p, {'p' if last == 'x' else 'c'}, j)\n"
+    bodies = {
+        "updates_one": f"{_TAKES_TWO}{steps} ROOT g = f32[8] cosine(f)\n",
+        "of_state": f"{_PARTS}{steps} ROOT g = f32[8] cosine(f)\n",
+        "updates_state": f"{_PARTS}{steps} c = f32[8] cosine(q)\n{ends}",
+        "stays": f"{_PARTS} c = f32[8] cosine(q)\n{ends}",
+        "asks": f"{_PARTS}{steps} one = s32[] constant(1)\n ROOT o = pred[] compare(k, one), direction=GT\n",
+    }
+    run = " ".join(_ARRIVES_TWICE[way])
+    functions = _UPDATING + _LOOP + "".join(f"{n} {{\n{body}}}\n" for n, body in bodies.items() if f"={n}" in run)
+    lines = ["l = f32[8] sine(b)", "m = f32[8] abs(b)", f"i = {_STATE} tuple(x, y, k)"]
+    lines += [line.replace("LAST", last) for line in _ARRIVES_TWICE[way]]
+    text = _over(functions, lines, "y, y").replace(f"fusion(y, y), {_OVER}", "negate(y)")
+    assert _judged(text.replace(_HEAD, head)) == said
+
+
+@pytest.mark.parametrize(("given", "found"), [("x", {"refuted"}), ("y", {"proved"})])
+@pytest.mark.parametrize("ends", ["f", "g"])
+def test_what_a_branch_makes_lies_where_another_one_hands_on(ends: str, given: str, found: set[str]) -> None:
+    """Surely: whichever branch is taken leaves it there."""
+    functions = f"makes {{\n p = f32[8] parameter(0)\n n = f32[8] negate(p)\n f = f32[8] fusion(n, p), {_OVER}\n"
+    functions += " g = f32[8] bitcast(f)\n}\n"
+    functions = functions.replace(f" {ends} =", f" ROOT {ends} =")
+    line = f"v = f32[8] conditional(k, x, {given}), branch_computations={{hands, makes}}"
+    text = _over(functions, [line], "v, v").replace(f"fusion(v, v), {_OVER}", "negate(v)")
+    assert _said(text, "hazard-in-place") == found
+
+
+@pytest.mark.parametrize(("given", "found"), [("x", {"proved", "refuted"}), ("y", {"proved"})])
+def test_what_a_branch_makes_is_written_over_what_it_reads_later(given: str, found: set[str]) -> None:
+    functions = (
+        "makes {\n p = f32[8] parameter(0)\n n = f32[8] negate(p)\n"
+        ' s = f32[8] custom-call(p), custom_call_target="s", custom_call_has_side_effect=true\n'
+        " ROOT g = f32[8] bitcast(n)\n}\n"
+    )
+    line = f"v = f32[8] conditional(k, x, {given}), branch_computations={{hands, makes}}"
+    text = _over(functions, [line], "v, v").replace(f"fusion(v, v), {_OVER}", "negate(v)")
+    assert _said(text, "hazard-overwrite") == found
 
 
 _MADE_BY: Final = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from hloproof.models.dataflow.accesses import Spot, Summary
 from hloproof.models.dataflow.alias_classes import positions, shape_at
@@ -18,6 +19,17 @@ from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
 ReplacedParts = dict[ShapeIndex, tuple[Spot, bool]]
 """For parts of a result that are written into an operand's buffer: that operand's part, and whether a copy may come
 between."""
+
+
+class Effect(NamedTuple):
+    """An operand, or a part of one, that an operation in flight writes."""
+
+    number: int
+    part: ShapeIndex
+    optional: bool
+    """Whether a copy may come between."""
+    output: ShapeIndex | None
+    """The part of the result that is written there, where the operation itself tells."""
 
 
 class Updates:
@@ -60,6 +72,10 @@ class Updates:
             for output, number, index in self._in_flight_in_place(i, link.opcode):
                 if number < len(i.operands):
                     pair(output, i.operands[number], index, True)
+        if link is not None and link.role == "update" and len(self._chains.starts[self._here(i)]) == 1:
+            for effect in self._bound_here(i):
+                if effect.output is not None:
+                    pair((1, *effect.output), i.operands[effect.number], effect.part, effect.optional)
         return out
 
     def unseen(self, i: Instruction, in_place: ReplacedParts) -> list[tuple[Spot, int, bool]]:
@@ -126,33 +142,41 @@ class Updates:
     def _written_in_flight(self, i: Instruction) -> Iterator[tuple[Spot, int, bool]]:
         """Parts of the operands that a start or update binds, and that the operation in flight writes. Its result may
         be bound later, so that no part of this instruction's tells of it."""
-        link, chains, here = link_of(i.opcode), self._chains, HloPosition(self._computation.name, i.name)
+        for number, part, optional, _ in self._bound_here(i):
+            name = i.operands[number]
+            for spot in self._callees.leaves(name):
+                if spot[1][: len(part)] == part:
+                    yield spot, i.operands.index(name), optional
+
+    def _bound_here(self, i: Instruction) -> Iterator[Effect]:
+        """What an operation in flight does to the operands that a start or update binds, numbered as those of this."""
+        link, chains, here = link_of(i.opcode), self._chains, self._here(i)
         if link is None or link.role == "done" or link.form == "explicit":
             return
         is_start = link.role == "start"
-        own = i.operands if is_start else i.operands[1:]
+        first = 0 if is_start else 1
         for start in (here,) if is_start else sorted(chains.starts[here]):
             before = 0 if is_start else chains.bound_before(here)
-            for number, index, optional in self._effects(start):
-                if before <= number < before + len(own):
-                    name = own[number - before]
-                    for spot in self._callees.leaves(name):
-                        if spot[1][: len(index)] == index:
-                            yield spot, i.operands.index(name), optional
+            for effect in self.effects(start):
+                if before <= effect.number < before + len(i.operands) - first:
+                    yield effect._replace(number=effect.number - before + first)
 
-    def _effects(self, start: HloPosition) -> Iterator[tuple[int, ShapeIndex, bool]]:
-        """The operands of a chain, counted over it, that its operation writes, and whether a copy may come between."""
+    def _here(self, i: Instruction) -> HloPosition:
+        return HloPosition(self._computation.name, i.name)
+
+    def effects(self, start: HloPosition) -> Iterator[Effect]:
+        """What the operation of a chain writes of its operands, counted over it."""
         chains = self._chains
         begun, wrapped = chains.flow.instruction(start), chains.wrapped(start)
         for entry in declared_aliases(begun):
             if entry.output_index[:1] == (1,):
-                yield entry.operand, entry.operand_index, False
+                yield Effect(entry.operand, entry.operand_index, False, entry.output_index[1:])
         summary = self._summaries.get(chains.runs(begun) or "")
         for (number, index), access in summary.accesses.items() if summary is not None else ():
             if access.writer is not None:
-                yield number, index, True
+                yield Effect(number, index, True, None)
         if wrapped.opcode != "sort" and wrapped.result is not None:
             names = tuple(p.instruction for p in chains.bound(start))
             inside = replace(begun, opcode=wrapped.opcode, operands=names, shape=wrapped.result)
-            for _, number, index in in_place_operand(inside) + fused_in_place(self._module, inside):
-                yield number, index, True
+            for output, number, index in in_place_operand(inside) + fused_in_place(self._module, inside):
+                yield Effect(number, index, True, output)

@@ -10,8 +10,9 @@ a buffer of its own, or in place, in the buffer of an operand. Two modes say wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import combinations
 from typing import Final
 
 from hloproof.models.dataflow.accesses import UNSEEN, Access, InPlaceWrite, OneBuffer, Spot, Summary
@@ -73,8 +74,8 @@ class LocalBuffers:
         for i in computation.instructions:
             self._add(i)
         self._read_what_loops_start_with(turns)
+        self._share_the_state_of_loops()
         if shares:
-            self._share_the_state_of_loops()
             self._share_what_the_module_declares()
 
     # -- versions and buffers ---------------------------------------------------------------------------------------
@@ -135,13 +136,19 @@ class LocalBuffers:
                 ]
                 # Where several values may arrive, as in a loop's state, the place holds a version of its own.
                 kept = (local[0].instruction, local[0].index) if len(local) == 1 else None
+            kept = kept or self._written_since_it_was_bound(i, spot)
             self.version[spot] = self.version.get(kept, kept) if kept is not None else self._equal.get(spot, spot)
             if kept is None:
                 self._share_with_branches(i, spot)
+            for there, optional in self.where_it_flew(i, spot):
+                fixed = optional and self._is_constant(there)
+                if there in self.version and not fixed and (self.shares or not optional):
+                    self._may_share(there, spot)
         for operand, number, optional in self._updates.unseen(i, in_place):
             self._write(i, (i.name, (UNSEEN, number, *operand[1])), operand, optional)
         self._reads[i.name] = self._read_by(i)
-        if self.shares:
+        # Before copies are inserted a choice puts nothing together: what it gives is either, or a copy of that.
+        if self.shares or i.opcode != "conditional":
             self._share_what_lies_together(i)
 
     def _write(self, i: Instruction, spot: Spot, operand: Spot, optional: bool) -> None:
@@ -153,6 +160,47 @@ class LocalBuffers:
         # Without a schedule an update in place shares nothing yet: copy insertion may still keep the two apart.
         if not fixed and (not optional or self.shares):
             self._share(operand, spot)
+
+    def _results_in_flight(self, i: Instruction, spot: Spot) -> Iterator[tuple[HloPosition, int, ShapeIndex, bool]]:
+        """For a part of the result of what flies, as an update or the end has it: the starts, each with the number of
+        the operand in whose buffer it is written, the part of that, and whether a copy may come between."""
+        link, at = link_of(i.opcode), spot[1]
+        if link is None or link.role == "start" or link.form != "sugared":
+            return
+        if link.role == "update":
+            if at[:1] != (1,):
+                return
+            at = at[1:]
+        for start in sorted(self.buffers.chains.starts[HloPosition(self.computation.name, i.name)]):
+            for number, index, optional, output in self._updates.effects(start):
+                if output is not None and at[: len(output)] == output:
+                    yield start, number, (*index, *at[len(output) :]), optional
+
+    def _written_since_it_was_bound(self, i: Instruction, spot: Spot) -> Spot | None:
+        """The version that an operation makes where an operand lies, since that was bound, is the result, though this
+        is bound later: here."""
+        found = list(self._results_in_flight(i, spot))
+        if len(found) != 1:
+            return None
+        chains, (start, number, index, _) = self.buffers.chains, found[0]
+        bound = [place for n, place in chains.binds(start) if n == number]
+        if len(bound) != 1 or bound[0].computation != self.computation.name:
+            return None
+        beside = {p.instruction for p in (start, *chains.members[start]) if p.computation == self.computation.name}
+        there = [w for w in self.writes if w.writer in beside and w.operand == (bound[0].instruction, index)]
+        made = [w.result for w in there if w.result[1][:1] == (UNSEEN,)]
+        # Of two results that are written there each is an array of its own.
+        taken = {self.version.get(other) for other in self.leaves(i.name)}
+        return made[0] if len(made) == 1 and made[0] not in taken else None
+
+    def where_it_flew(self, i: Instruction, spot: Spot) -> Iterator[tuple[Spot, bool]]:
+        """The operands in whose buffers what flies may write a part of its result, and whether a copy may come
+        between: as they were bound, and as the state holds them."""
+        for start, number, index, optional in self._results_in_flight(i, spot):
+            yield (i.operands[0], (0, number, *index)), optional
+            for n, bound in self.buffers.chains.binds(start):
+                if n == number and bound.computation == self.computation.name:
+                    yield (bound.instruction, index), optional
 
     def _share_with_branches(self, i: Instruction, spot: Spot) -> None:
         """What a conditional gives lies where its branches leave it, each of them: one that hands an operand on,
@@ -225,6 +273,9 @@ class LocalBuffers:
             for body, operands in self._handed_over(i):
                 if (inner := others.get(body)) is not None:
                     self._share_inside(inner, operands, i)
+                    turn = others.get(called(i, "body") or "") if i.opcode == "while" else None
+                    if turn is not None and not self.shares:
+                        inner._begin_as_turns_end(turn)
 
     def _share_inside(self, inner: LocalBuffers, operands: Sequence[Spot], i: Instruction) -> None:
         """What may lie in one buffer may do so in what is handed it, or gives it back, at several places: one version
@@ -235,11 +286,16 @@ class LocalBuffers:
             name, index = operands[number] if number < len(operands) else ("", ())
             held = self.leaves(name) if name else []
             outside += [(s, (p.name, s[1][len(index) :])) for s in held if s[1][: len(index)] == index]
-        if i.opcode != "while":
+        if i.opcode != "while" or inner.computation.name == called(i, "body"):
             outside += [(s, (inner.computation.root_name, s[1])) for s in self.leaves(i.name)]
         first: dict[Spot, Spot] = {}
         for spot, own in outside:
             inner._may_share(first.setdefault(self.place(spot), own), own)
+        if not self.shares and any(not write.optional for write in inner.writes):
+            places = [(HloPosition(self.computation.name, *spot), own) for spot, own in outside if spot[0] != i.name]
+            for (a, one), (b, other) in combinations(places, 2):
+                if inner.place(one) != inner.place(other) and self.equal.may_be_one(a, b, through=False):
+                    inner._may_share(one, other)
 
     def one_part(self, loop: Instruction, a: ShapeIndex, b: ShapeIndex) -> bool:
         """Both parts of a loop's state hold one value at first and after every turn."""
@@ -343,9 +399,25 @@ class LocalBuffers:
         # XLA's alias analysis puts the initial state, the parameters of body and condition, the body's root and the
         # result into one buffer; copy insertion has made room where values would collide.
         parameter, root = self.computation.parameters[0].name, self.computation.root_name
+        if not self.shares:
+            self._begin_as_turns_end(self)
+            return
         for name, at in self.leaves(root):
             if (parameter, at) in self.version:
                 self._share((parameter, at), (name, at))
+
+    def _begin_as_turns_end(self, turn: LocalBuffers) -> None:
+        """What lies together at the end of a turn does so at the beginning of the next one, and where that is asked
+        for."""
+        parameter, root = self.computation.parameters[0].name, turn.computation.root_name
+        parts = [at for _, at in turn.leaves(root) if (parameter, at) in self.version]
+        places, before = len(parts), 0
+        # One turn after the other, until no further parts do.
+        while places != before:
+            first: dict[Spot, ShapeIndex] = {}
+            for at in parts:
+                self._may_share((parameter, first.setdefault(turn.place((root, at)), at)), (parameter, at))
+            places, before = len({self.place((parameter, at)) for at in parts}), places
 
     def _share_what_the_module_declares(self) -> None:
         if self.computation.name != self.module.entry_name:

@@ -30,7 +30,7 @@ from hloproof.logic.obligation import Outcome
 from hloproof.logic.replay import careful
 from hloproof.models.dataflow.accesses import UNSEEN, InPlaceWrite
 from hloproof.models.dataflow.alias_classes import shape_at
-from hloproof.models.dataflow.async_chain import work_of
+from hloproof.models.dataflow.async_chain import link_of, work_of
 from hloproof.models.dataflow.in_place import fused_in_place, is_update, parameter_behind, updating
 from hloproof.models.dataflow.steps import HANDED_ON, SIZES, handed_on, looks_at_sizes, not_by_steps
 from hloproof.models.dataflow.value_flow import HloPosition, called
@@ -145,8 +145,13 @@ def _shared_with_operands(context: Context, computation: Computation, i: Instruc
             continue
         first = updated.get(spot)
         own = i.operands.index(first) if first in i.operands else None
+        # The end of what flies makes nothing: that its result lies where an operand was, its start tells.
+        link = link_of(i.opcode)
+        ends = link is not None and link.role == "done"
+        flew = [place for place, _ in local.where_it_flew(i, spot)] if ends else []
         for n, operand in enumerate(i.operands):
-            there = [read for read in local.leaves(operand) if n != own and local.place(read) == local.place(spot)]
+            others = (read for read in local.leaves(operand) if n != own and read not in flew)
+            there = [read for read in others if local.place(read) == local.place(spot)]
             if there:
                 # Of a fusion in flight the result is what the fusion makes.
                 at = spot[1][1:] if i.opcode == "fusion-start" else spot[1]
