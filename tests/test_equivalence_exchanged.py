@@ -90,43 +90,40 @@ def test_a_branch_before_an_exchange_is_none_behind_it() -> None:
     assert not tells(before, before)
 
 
-@pytest.mark.parametrize(("first", "told"), [("u", True), ("d", False)])
-def test_what_is_exchanged_in_a_turn_is_read_in_a_branch_around_the_loop(first: str, told: bool) -> None:
-    kind = "(s32[], s32[4], s32[4])"
-    functions = (
-        f"less {{\n{parts_of(kind, 'nxv')} z = s32[] constant(9)\n ROOT o = pred[] compare(n, z), direction=LT\n}}\n"
-    )
-    for at, said, reads in ((0, "sorted", first), (1, "SAID", "d")):
-        functions += (
-            f"turn{at} {{\n{parts_of(kind, 'nxv')} one = s32[] constant(1)\n j = s32[] add(n, one)\n"
-            f" e = {V} call(x), to_apply={said}\n g = {V} call(x), to_apply=plain\n"
-            f" d = {V} collective-permute({'g' if reads == 'u' else 'e'}), {PAIRS}\n"
-            f" u = {V} negate({'e' if reads == 'u' else 'g'})\n y = {V} add(d, u)\n"
-            f" ROOT r = {kind} tuple(j, x, y)\n}}\n"
-        )
-    way = f"t@ = {kind} tuple(n, x, x)\n h@ = {kind} while(t@), condition=less, body=turn@\n"
-    way += f" g@ = {V} get-tuple-element(h@), index=2\n {READS['in a branch'].replace('MADE', 'g@')}"
-    assert tells(way, way, functions=functions) is told
+TURNS = {
+    "in a branch around the loop": ("(s32[], s32[4], s32[4])", "nxv", "copy(d)", "negate(ONE)"),
+    "in a branch of the turn": (
+        "(s32[], s32[4], s32[4], s32[])",
+        "nxvk",
+        "conditional(k, d, v), branch_computations={negates, copies}",
+        "conditional(k, ONE, v), branch_computations={negates, copies}",
+    ),
+}
 
 
 @pytest.mark.parametrize(("first", "told"), [("u", True), ("d", False)])
-def test_what_is_exchanged_in_a_turn(first: str, told: bool) -> None:
-    kind = "(s32[], s32[], s32[4], s32[4])"
-    functions = (
-        f"less {{\n{parts_of(kind, 'nkxv')} z = s32[] constant(9)\n ROOT o = pred[] compare(n, z), direction=LT\n}}\n"
-    )
+@pytest.mark.parametrize("way", TURNS)
+def test_what_is_exchanged_in_a_turn(way: str, first: str, told: bool) -> None:
+    """Beside what is read on the same device: as `d` and `u`."""
+    kind, names, of_exchanged, of_own = TURNS[way]
+    parts = parts_of(kind, names)
+    functions = f"less {{\n{parts} z = s32[] constant(9)\n ROOT o = pred[] compare(n, z), direction=LT\n}}\n"
     for at, said, reads in ((0, "sorted", first), (1, "SAID", "d")):
+        exchanged_one, own = ("g", "e") if reads == "u" else ("e", "g")
         functions += (
-            f"turn{at} {{\n{parts_of(kind, 'nkxv')} one = s32[] constant(1)\n j = s32[] add(n, one)\n"
+            f"turn{at} {{\n{parts} one = s32[] constant(1)\n j = s32[] add(n, one)\n"
             f" e = {V} call(x), to_apply={said}\n g = {V} call(x), to_apply=plain\n"
-            f" d = {V} collective-permute({'g' if reads == 'u' else 'e'}), {PAIRS}\n"
-            f" u = {V} conditional(k, {'e' if reads == 'u' else 'g'}, v), branch_computations={{negates, copies}}\n"
-            f" m = {V} conditional(k, d, v), branch_computations={{negates, copies}}\n y = {V} add(m, u)\n"
-            f" ROOT r = {kind} tuple(j, k, x, y)\n}}\n"
+            f" d = {V} collective-permute({exchanged_one}), {PAIRS}\n m = {V} {of_exchanged}\n"
+            f" u = {V} {of_own.replace('ONE', own)}\n y = {V} add(m, u)\n"
+            f" ROOT r = {kind} tuple({', '.join(('j', 'x', 'y', *names[3:]))})\n}}\n"
         )
-    way = f"t@ = {kind} tuple(n, s, x, x)\n h@ = {kind} while(t@), condition=less, body=turn@\n"
-    way += f" w@ = {V} get-tuple-element(h@), index=3"
-    assert tells(way, way, functions=functions) is told
+    loop = f"t@ = {kind} tuple({', '.join(('n', 'x', 'x', *('s' for _ in names[3:])))})\n"
+    loop += f" h@ = {kind} while(t@), condition=less, body=turn@\n"
+    if names[3:]:
+        loop += f" w@ = {V} get-tuple-element(h@), index=2"
+    else:
+        loop += f" g@ = {V} get-tuple-element(h@), index=2\n {READS['in a branch'].replace('MADE', 'g@')}"
+    assert tells(loop, loop, functions=functions) is told
 
 
 WAITS = 'k@ = token[] custom-call(OF), custom_call_target="waits"\n '

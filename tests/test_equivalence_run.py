@@ -95,6 +95,9 @@ def test_what_may_decide_on_a_loop_does_so_of_the_same_with_the_same(
     assert tells(lines, functions) is told
 
 
+BEGINS = "while(p1), condition=differs, body=up2"
+
+
 def two_loops(name: str, first: str, last: str) -> str:
     """A function with two loops that count alike, the last of which decides on another."""
     return function(
@@ -102,8 +105,7 @@ def two_loops(name: str, first: str, last: str) -> str:
         "ab",
         f"t = {NK} tuple(b, b)\n w0 = {NK} while(t), condition=less, body=up{first}\n"
         f" w1 = {NK} while(t), condition=less, body=up{last}\n p0 = s32[] get-tuple-element(w0), index=1\n"
-        " p1 = s32[] get-tuple-element(w1), index=1\n v = s32[] while(p1), condition=differs, body=up2\n"
-        " ROOT r = s32[] add(p0, a)",
+        f" p1 = s32[] get-tuple-element(w1), index=1\n v = s32[] {BEGINS}\n ROOT r = s32[] add(p0, a)",
     )
 
 
@@ -113,19 +115,12 @@ def counts(text: str) -> bool:
     return is_named(before, after, TRIPS)
 
 
+@pytest.mark.parametrize("last_one", [BEGINS, "conditional(p1, b, b), branch_computations={loops, same}"])
 @pytest.mark.parametrize(("first", "last", "told"), [(COUNT, "", True), ("", COUNT, False)])
-def test_what_one_loop_of_a_function_takes_decides_on_nothing_beside_it(first: str, last: str, told: bool) -> None:
-    functions = two_loops("f0", first, last) + two_loops("f1", "", "SAID")
-    lines = [f"m{k} = s32[4] map(x, y), dimensions={{0}}, to_apply=f{k}" for k in (0, 1)]
-    head = ["x = s32[4] parameter(0)", "y = s32[4] parameter(1)"]
-    assert counts(entry(*head, *lines, "ROOT r = s32[4] negate(x)", before=ENDLESS + COUNTS + functions)) is told
-
-
-@pytest.mark.parametrize(("first", "last", "told"), [(COUNT, "", True), ("", COUNT, False)])
-def test_what_one_loop_of_a_function_takes_chooses_nothing_beside_it(first: str, last: str, told: bool) -> None:
-    functions = (two_loops("f0", first, last) + two_loops("f1", "", "SAID")).replace(
-        "while(p1), condition=differs, body=up2", "conditional(p1, b, b), branch_computations={loops, same}"
-    )
+def test_what_one_loop_of_a_function_takes_decides_on_nothing_beside_it(
+    first: str, last: str, told: bool, last_one: str
+) -> None:
+    functions = (two_loops("f0", first, last) + two_loops("f1", "", "SAID")).replace(BEGINS, last_one)
     lines = [f"m{k} = s32[4] map(x, y), dimensions={{0}}, to_apply=f{k}" for k in (0, 1)]
     head = ["x = s32[4] parameter(0)", "y = s32[4] parameter(1)"]
     assert (

@@ -141,8 +141,7 @@ class LocalBuffers:
             if kept is None:
                 self._share_with_branches(i, spot)
             for there, optional in self.where_it_flew(i, spot):
-                fixed = optional and self._is_constant(there)
-                if there in self.version and not fixed and (self.shares or not optional):
+                if there in self.version and self._is_written_there(there, optional):
                     self._may_share(there, spot)
         for operand, number, optional in self._updates.unseen(i, in_place):
             self._write(i, (i.name, (UNSEEN, number, *operand[1])), operand, optional)
@@ -155,11 +154,14 @@ class LocalBuffers:
         """A version that is made in the buffer of an operand."""
         self.version[spot] = spot
         self.writes.append(InPlaceWrite(i.name, spot, operand, optional))
-        # Constants lie in memory of their own, which nothing overwrites: a copy stands between, written or not.
-        fixed = optional and self._is_constant(operand)
-        # Without a schedule an update in place shares nothing yet: copy insertion may still keep the two apart.
-        if not fixed and (not optional or self.shares):
+        if self._is_written_there(operand, optional):
             self._share(operand, spot)
+
+    def _is_written_there(self, operand: Spot, optional: bool) -> bool:
+        """Whether no copy comes between an operand and what is written in its buffer."""
+        # Constants lie in memory of their own, which nothing overwrites: a copy stands between, written or not.
+        # Without a schedule an update in place shares nothing yet: copy insertion may still keep the two apart.
+        return not optional or (self.shares and not self._is_constant(operand))
 
     def _results_in_flight(self, i: Instruction, spot: Spot) -> Iterator[tuple[HloPosition, int, ShapeIndex, bool]]:
         """For a part of the result of what flies, as an update or the end has it: the starts, each with the number of

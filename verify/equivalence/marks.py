@@ -7,11 +7,11 @@ what they come to, and whether two modules read something in the same place, is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from hloproof.equivalence.graph import Node
+from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.statements import Statements, each, union
 
 
@@ -24,12 +24,14 @@ class Branch(NamedTuple):
 
 
 class Among(NamedTuple):
-    """What chooses among values that are the same, but not made of the same: if it is wrong the other one is read, of
-    which something wrong may be said, too."""
+    """What nobody reads, and what may yet be worse where something else is wrong: what chooses among values that are
+    the same, but not made of the same; how many turns there are of which a part is handed on as it was; what is waited
+    for; what stands beside words that nobody knows. It licenses the same only where it is so among the same."""
 
     selector: Node
+    """What chooses, or the end of the loop, or the token, or the instruction with its words."""
     made: tuple[Statements, ...]
-    """Of what each of them is made."""
+    """Of what that is made among which it is; nothing for a token."""
 
 
 LoopPosition = Literal["begins", "turn", "asked", "inside"]
@@ -38,7 +40,7 @@ in a turn. The first stands around the loop, the others in a turn."""
 
 
 class InLoop(NamedTuple):
-    """ReadIn a loop reads something, of all that is read for one thing that is asked of it."""
+    """Where a loop reads something, of all that is read for one thing that is asked of it."""
 
     loop: LoopReads
     asked_for: int | Node
@@ -65,6 +67,11 @@ class Exchanged(NamedTuple):
 ReadIn = Branch | InLoop | Among | Applied | Exchanged | None
 Handed = tuple[Statements, ReadIn]
 """Statements that are read, and where they are: always, if that is not said."""
+
+
+def name_of(graph: Graph, key: object, of: Iterable[Node] = (), bodies: Iterable[Node] = ()) -> Node:
+    """A node that nobody computes, and that is the same where all of these are."""
+    return graph.node("read", "pred", (), of, key, bodies)
 
 
 @dataclass

@@ -19,7 +19,7 @@ from hloproof.equivalence.effects import Effects, Standing
 from hloproof.equivalence.endings import Ending, in_function
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import NEGATIVE_ZERO, literal_key, writes_negative_zero
-from hloproof.equivalence.marks import Applied, Branch, Handed, Marks
+from hloproof.equivalence.marks import Applied, Branch, Handed, Marks, name_of
 from hloproof.equivalence.meaning import (
     CARRIED,
     EFFECTS,
@@ -177,18 +177,18 @@ class OperationReader(ABC):
         # In two uses of a function its loops are two.
         here = [self.statement() if self.endings_in[name] else 0 for name in applied]
         keys = [("applied", n, *use) for n in range(len(applied))]
-        within = [Applied(self.graph.node("read", "pred", (), operands, key_here, below)) for key_here in keys]
+        within = [Applied(name_of(self.graph, key_here, operands, below)) for key_here in keys]
         self.uses.update((by, there.by) for by, there in zip(here, within, strict=True) if by)
-        given_of = [of for tensors in self.sources.given for of in tensors]
         self.sources.own |= union(here)
         stated = [(self.stated_in[name], there) for name, there in zip(applied, within, strict=True)]
         # What it gives it is given again, and another function may be asked where.
-        made_of = (self.sources.own | union(self.standing_for(one) for one in stated), *given_of)
-        # Of several results each may be made of something else that is said there.
-        self.sources.parts = [
-            self.sources.all_given | union(self.standing_for((of, self.part_of(there, at))) for of, there in stated)
-            for at, _ in leaves(shape)
-        ]
+        made_of = (self.sources.own | union(self.standing_for(one) for one in stated), *self.sources.each_given)
+        if applied:  # of several results each may be made of something else that is said there
+            given_all = self.sources.all_given
+            self.sources.parts = [
+                given_all | union(self.standing_for((of, self.part_of(there, at))) for of, there in stated)
+                for at, _ in leaves(shape)
+            ]
         for name, by, key_here, there in zip(applied, here, keys, within, strict=True):
             for e in self.endings_in[name]:
                 run = tuple((what, by | self.standing_for((of, there))) for what, of in e.run)
@@ -257,7 +257,7 @@ class OperationReader(ABC):
 
     def part_of(self, function: Applied, at: ShapeIndex) -> Applied:
         """The function where it makes this part of what the operation gives."""
-        return Applied(self.graph.node("read", "pred", (), (function.by,), at)) if at else function
+        return Applied(name_of(self.graph, at, (function.by,))) if at else function
 
     def statement(self) -> Statements:
         """A new one."""

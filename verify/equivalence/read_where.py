@@ -1,4 +1,4 @@
-"""ReadIn a module reads what it states: in which branches, and where in which loops.
+"""Where a module reads what it states: in which branches, and where in which loops.
 
 Trusted. Two modules read something in the same place only if the same value chooses the branch, and if the loop is the
 same: all parts of its state have the same values in all turns, and its turns read the same parts in the same places.
@@ -13,7 +13,18 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from hloproof.equivalence.graph import Graph, Node
-from hloproof.equivalence.marks import Among, Applied, Branch, Exchanged, InLoop, LoopPosition, LoopReads, Marks, ReadIn
+from hloproof.equivalence.marks import (
+    Among,
+    Applied,
+    Branch,
+    Exchanged,
+    InLoop,
+    LoopPosition,
+    LoopReads,
+    Marks,
+    ReadIn,
+    name_of,
+)
 from hloproof.equivalence.statements import Statements, each, union
 
 
@@ -79,7 +90,7 @@ class ReadWhere:
         return self._signatures.run(loop, by, decided, run)
 
     def _of_marks(self, one: Statements) -> dict[Statements, set[Taken]]:
-        """ReadIn it is read in what each mark stands for, of those that stand for it."""
+        """Where it is read in what each mark stands for, of those that stand for it."""
         out: dict[Statements, set[Taken]] = {}
         for mark, handed in self.marks.in_order:
             found = {self._through(way, where) for of, where in handed for way in _ways_in(of, one, out)}
@@ -88,7 +99,7 @@ class ReadWhere:
         return out
 
     def _through(self, way: Taken, where: ReadIn) -> Taken:
-        """ReadIn that is read, seen from the mark, which is read in such a way where the mark hands it on."""
+        """Where that is read, seen from the mark, which is read in such a way where the mark hands it on."""
         if where is None:
             return way
         if isinstance(where, Branch):
@@ -170,11 +181,11 @@ class _Signatures:
         return self._parts.get(one) or self._says.get(one) or (self, one)
 
     def _node(self, key: object) -> Node:
-        return self._graph.node("read", "pred", (), (), key)
+        return name_of(self._graph, key)
 
 
 def _ways_in(statements: Statements, one: Statements, of_marks: Mapping[Statements, set[Taken]]) -> set[Taken]:
-    """ReadIn it is read in what is made of these."""
+    """Where it is read in what is made of these."""
     if one & statements:
         return {ALWAYS}
     return _fewest({way for mark, ways in of_marks.items() if mark & statements for way in ways})

@@ -28,7 +28,7 @@ from hloproof.equivalence.endings import COUNTED, SEEN, Ending, LoopTurns, Need,
 from hloproof.equivalence.graph import Node, Side
 from hloproof.equivalence.handed_on import otherwise, settled, turned
 from hloproof.equivalence.loop_states import NeededStates
-from hloproof.equivalence.marks import Among, Branch, Exchanged, LoopReads, Marks
+from hloproof.equivalence.marks import Among, Branch, Exchanged, LoopReads, Marks, name_of
 from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, carried_when
 from hloproof.equivalence.operations import OperationReader
 from hloproof.equivalence.read_where import ALWAYS, ReadWhere
@@ -231,9 +231,9 @@ class GraphReader(OperationReader):
         if path and self.exchanges > before.exchanges:
             raise NotModelled(f"{name} of {i.opcode}, which exchanges between devices in a branch or turn")
         made = self.sources.of_result(count_of(value))
-        given_of = [of for tensors in self.sources.given for of in tensors]
+        given_of = self.sources.each_given
         # Any part may be made of all that is given, and need not be.
-        perhaps = Among(self.graph.node("read", "pred", (), operands, ("words", key)), (*given_of, *made))
+        perhaps = Among(name_of(self.graph, ("words", key), operands), (*given_of, *made))
         self.sources.parts = [part | self.standing_for((union(given_of), perhaps)) for part in made]
         loops = [with_unknown_words(e, self.graph, operands, key, given_of) for e in self.endings[before.loops :]]
         if forms:
@@ -271,7 +271,7 @@ class GraphReader(OperationReader):
             sources.parts = [s | waited for s in sources.given[0]]
             return given[0].result if isinstance(given[0], Pending) and ends else given[0]
         if opcode == "tuple":
-            sources.parts = [s for tensors in sources.given for s in tensors]
+            sources.parts = sources.each_given
             return list(given)
         if opcode == "get-tuple-element":
             if isinstance(given[0], Pending):
@@ -359,7 +359,7 @@ class GraphReader(OperationReader):
     def exchanged(self, value: ValueTree) -> ValueTree:
         """What an exchange between devices gives is made of what all of them give it."""
         sources, leaves = self.sources, list(leaves_of(value))
-        by = self.graph.node("read", "pred", (), leaves, "exchanged")
+        by = name_of(self.graph, "exchanged", leaves)
         sources.parts = [self.standing_for((union(sources.of_result(len(leaves))), Exchanged(by)))] * len(leaves)
         sources.own = 0
         return value

@@ -29,9 +29,14 @@ class Sources:
     """It is an effect, so that it is needed."""
 
     @property
+    def each_given(self) -> list[Statements]:
+        """Those of each tensor that is given."""
+        return [of for tensors in self.given for of in tensors]
+
+    @property
     def all_given(self) -> Statements:
         """Those of all operands."""
-        return union(map(union, self.given))
+        return union(self.each_given)
 
     def of_result(self, tensors: int) -> list[Statements]:
         """Of each of so many tensors that it gives."""
