@@ -18,6 +18,7 @@ from hloproof.equivalence.marks import (
     Applied,
     Branch,
     Exchanged,
+    Handed,
     InLoop,
     LoopPosition,
     LoopReads,
@@ -92,7 +93,7 @@ class ReadWhere:
     def _of_marks(self, one: Statements) -> dict[Statements, set[Taken]]:
         """Where it is read in what each mark stands for, of those that stand for it."""
         out: dict[Statements, set[Taken]] = {}
-        for mark, handed in self.marks.in_order:
+        for mark, handed in self._in_order:
             found = {self._through(way, where) for of, where in handed for way in _ways_in(of, one, out)}
             if found:
                 out[mark] = _fewest(found)
@@ -115,6 +116,10 @@ class ReadWhere:
             return frozenset({place._replace(taken=way)})
         exchanged = frozenset({Within(place.of, "exchanged", where.part, way)})
         return exchanged if where.loop.exchanges else way | {place}
+
+    @cached_property
+    def _in_order(self) -> list[tuple[Statements, tuple[Handed, ...]]]:
+        return self.marks.in_order
 
     @cached_property
     def _signatures(self) -> _Signatures:
