@@ -463,6 +463,7 @@ def test_when_something_is_carried(way: str, more: tuple[str, ...], told: bool) 
 
 PAIR = "(s32[], s32[])"
 STATE = "(s32[], s32[4])"
+FLAG = ", indices_are_sorted=true"
 TURNS = (
     f"ends {{\n  v = {STATE} parameter(0)\n  k = s32[] get-tuple-element(v), index=0\n  n = s32[] constant(3)\n"
     "  ROOT o = pred[] compare(k, n), direction=LT\n}\n"
@@ -507,14 +508,18 @@ def test_what_is_promised_in_what_flies_in_a_branch(inside: str, more: tuple[str
 
 
 def test_what_is_promised_in_what_decides_on_one_more_turn() -> None:
-    """That is met once more than the turns."""
+    """That is met once more than the turns. Where one of two promises is left out the other one is told."""
     read = "".join(line + "\n" for line in TURNS.split("\n") if " i = " in line or " g = " in line)
     given = "  x = s32[4] get-tuple-element(v), index=1\n"
-    plain = TURNS.replace(", indices_are_sorted=true", "")
-    decides = plain.replace("  n = s32[] constant(3)\n", f"{given}{read}  n = s32[] constant(3)\n")
-    both = TURNS.replace("  n = s32[] constant(3)\n", f"{given}{read}  n = s32[] constant(3)\n")
-    texts = [entry(*HEAD, "ROOT c = s32[4] call(x), to_apply=runs", before=t) for t in (TURNS, decides, both)]
-    for one, other, told in ((0, 0, False), (0, 1, True), (0, 2, True), (1, 1, False), (2, 2, False), (2, 0, False)):
+    nought = "  h = s32[1] slice(g), slice={[0:1]}\n  y = s32[1] subtract(h, h)\n  z = s32[] reshape(y)\n"
+    less = f"{nought}  three = s32[] constant(3)\n  n = s32[] add(three, z)\n"
+    texts = []
+    for turn, asked in ((FLAG, ""), ("", FLAG), (FLAG, FLAG)):
+        functions = TURNS.replace(FLAG, turn).replace(
+            "  n = s32[] constant(3)\n", given + read.replace(FLAG, asked) + less
+        )
+        texts.append(entry(*HEAD, "ROOT c = s32[4] call(x), to_apply=runs", before=functions))
+    for one, other, told in ((0, 0, False), (0, 1, True), (0, 2, True), (1, 1, False), (2, 2, False), (2, 0, True)):
         assert (
             is_named(parse_module(texts[one]), parse_module(texts[other]), "promised: indices_are_sorted of gather")
             is told
@@ -542,10 +547,12 @@ def around(state: str, inner: str, begins: str, more: str) -> str:
     counts, counted = ([f"k{n}" for n in range(1 + kind.count(","))] for kind in (state, inner))
     read = "i = s32[2,1] constant({{2},{1}})\n x = s32[4] iota(), iota_dimension=0\n g = s32[2] gather(x, i), "
     read += READS.split("gather(x, i), ")[1].split("\n")[0]
+    read += "\n h = s32[1] slice(g), slice={[0:1]}\n y = s32[1] subtract(h, h)\n z = s32[] reshape(y)\n"
     one, next_ = " one = s32[] constant(1)\n", "j = s32[] add(k0, one)"
+    step = read + " step = s32[] add(one, z)\n j = s32[] add(k0, step)"
     functions = (
         f"two {{\n{parts_of(inner, counted)} n = s32[] constant(2)\n ROOT o = pred[] compare(k0, n), direction=LT\n}}\n"
-        f"reads {{\n{parts_of(inner, counted)}{one} {read}\n {next_}\n"
+        f"reads {{\n{parts_of(inner, counted)}{one} {step}\n"
         f" ROOT r = {inner} tuple({', '.join(['j', *counted[1:]])})\n}}\n"
         f"more {{\n{parts_of(state, counts)} n = s32[] constant(3)\n ROOT o = pred[] {more}\n}}\n"
         f"turns {{\n{parts_of(state, counts)}{one} z = s32[] constant(0)\n"
@@ -581,19 +588,22 @@ def test_what_is_promised_of_a_state_that_begins_otherwise(second: str, told: bo
         f"turn {{\n{given} one = s32[] constant(1)\n j = s32[] add(k, one)\n d = s32[] add(x, x)\n"
         " five = s32[1] constant({5})\n y = s32[1] reshape(x)\n b = s32[2] concatenate(y, five), dimensions={0}\n"
         f" i = s32[2,1] reshape(b)\n a = s32[4] iota(), iota_dimension=0\n g = s32[2] gather(a, i), {gather}\n"
-        f" ROOT r = {PAIR} tuple(j, d)\n}}\n"
+        " h = s32[1] slice(g), slice={[0:1]}\n e = s32[] reshape(h)\n f = s32[] add(d, e)\n"
+        f" ROOT r = {PAIR} tuple(j, f)\n}}\n"
     )
     lines = ["p = s32[] parameter(0)", "q = s32[] parameter(1)", "z = s32[] constant(0)"]
     loops = [
         [f"v{n} = {PAIR} tuple(z, {of})", f"l{n} = {PAIR} while(v{n}), condition=ends, body=turn"]
         for n, of in enumerate(("p", second))
     ]
-    last = ("w = s32[] get-tuple-element(l0), index=1", "ROOT r = s32[] copy(w)")
-    before, after = (entry(*lines, *more, *last, before=functions) for more in (loops[0], [*loops[0], *loops[1]]))
+    first = "w = s32[] get-tuple-element(l0), index=1"
+    other = ("v = s32[] get-tuple-element(l1), index=1", "m = s32[] subtract(v, v)", "ROOT r = s32[] add(w, m)")
+    before = entry(*lines, *loops[0], first, "ROOT r = s32[] copy(w)", before=functions)
+    after = entry(*lines, *loops[0], first, *loops[1], *other, before=functions)
     assert is_named(parse_module(before), parse_module(after), "promised: indices_are_sorted of gather") is told
 
 
-FLAG, WORDS = ", indices_are_sorted=true", ', backend_config={"known_induction_variable":{"tuple_index":"1"}}'
+WORDS = ', backend_config={"known_induction_variable":{"tuple_index":"1"}}'
 
 
 def after_another(first: str, second: str | None, read: bool) -> str:

@@ -128,7 +128,7 @@ def test_what_one_loop_of_a_function_takes_decides_on_nothing_beside_it(
     )
 
 
-@pytest.mark.parametrize(("first", "last", "told"), [("h0", "h1", True), ("h1", "h0", False), ("h0", "e", False)])
+@pytest.mark.parametrize(("first", "last", "told"), [("h0", "h1", True), ("h1", "h0", True), ("h0", "e", False)])
 def test_a_branch_of_a_function_is_none_of_one_that_applies_it(first: str, last: str, told: bool) -> None:
     """Both are chosen by the first argument."""
     applied = "".join(

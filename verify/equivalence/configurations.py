@@ -7,12 +7,19 @@ known by what is written, applied to what the operation gives without it and to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from hloproof.equivalence.endings import Need
 from hloproof.equivalence.graph import Graph, Node
-from hloproof.equivalence.meaning import PROMISES, attribute_key, called_as, called_in_order, carried_when
+from hloproof.equivalence.meaning import (
+    CARRIED,
+    COUNTED,
+    PROMISES,
+    attribute_key,
+    called_as,
+    called_in_order,
+    carried_when,
+)
 from hloproof.equivalence.value_trees import ValueTree, in_flight, leaves_of, rebuilt
 from hloproof.models.hlo.attributes import Quoted, Word
 from hloproof.models.hlo.beside import Beside, beside, frontend_entries, replicated
@@ -92,10 +99,20 @@ def of_unknown(graph: Graph, value: ValueTree, key: tuple[Any, ...], operands: S
     return rebuilt(value, leaves, flying)
 
 
-def new_promises(before: Mapping[Promise, Need], after: Mapping[Promise, Need]) -> Iterator[Promise]:
-    """Those of the module after that the module before does not make; beside each stands to what it matters. What
-    nothing needs before says nothing of what is needed after."""
-    return (p for p, need in after.items() if p not in before or not before[p].covers(need))
+def label_of(promise: Promise) -> str:
+    """What a proof says that rests on it."""
+    name, opcode, *_ = promise
+    return f"promised: {name} of {opcode}"
+
+
+def labels_in(module: Module, i: Instruction) -> frozenset[str]:
+    """Those of all that an instruction promises, and of what all that it calls does."""
+    names = {name for name in PROMISES if i.attributes.flag(name)} | ({CARRIED} if carried_when(i) else set())
+    names |= {b.name.partition(".")[2] for b in beside(i) if b.kind == "promise"}
+    if i.opcode == "while":
+        names |= {name for name, _ in stated_states(i)} | (set() if stated_count(i) is None else {COUNTED})
+    called = (inner for name in called_in_order(i) for inner in module.by_name[name].operands_first)
+    return frozenset(label_of((name, i.opcode)) for name in names).union(*(labels_in(module, c) for c in called))
 
 
 def promises_of_module(module: Module) -> Iterator[Promise]:

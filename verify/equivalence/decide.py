@@ -10,7 +10,7 @@ from typing import Any, Final
 from hloproof.equivalence.answer import Certificate, Mismatch, Result, Tier
 from hloproof.equivalence.boundary import check_boundary, given_away
 from hloproof.equivalence.checker import check
-from hloproof.equivalence.configurations import new_promises, unknown_of_module
+from hloproof.equivalence.configurations import unknown_of_module
 from hloproof.equivalence.effects import paired
 from hloproof.equivalence.endings import TAKEN_FOR_GRANTED, Ending, is_taken_for_granted, may_not_end, promised_by_text
 from hloproof.equivalence.goals import Goal
@@ -19,7 +19,8 @@ from hloproof.equivalence.handed_on import otherwise
 from hloproof.equivalence.kernel import Denied, Rules, equal_tensors
 from hloproof.equivalence.matcher import find_proof
 from hloproof.equivalence.matcher.search import Aside
-from hloproof.equivalence.reading import GraphReader
+from hloproof.equivalence.reading import GraphReader, ReadModule
+from hloproof.equivalence.statements import each
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Module, device_counts
 from hloproof.results.verdict import Verdict
@@ -144,13 +145,21 @@ def read_both(before: Module, after: Module) -> tuple[Graph, list[Goal], Assumed
     # Effects are owed like results: a module that prints or sends something else computes something else.
     for a, b in paired(ours.effects, theirs.effects, after.attributes.flag("is_scheduled")):
         goals += equal_tensors(a, b)
-    assumed = {f"promised: {name} of {opcode}" for name, opcode, *_ in new_promises(ours.promises, theirs.promises)}
-    assumed.update(
-        f"promised: {name} of while" for name in promised_by_text(reader.graph, ours.endings, theirs.endings)
-    )
-    assumed |= reader.graph.assumed
+    assumed = reader.graph.assumed | promised_anew(reader, ours, theirs)
     loops = may_not_end(reader.graph, ours.endings, theirs.endings)
     return reader.graph, goals, Assumed(frozenset(assumed), loops, ours.endings)
+
+
+def promised_anew(reader: GraphReader, before: ReadModule, after: ReadModule) -> set[str]:
+    """What the module after promises and the module before does not rest on, or, of what nobody reads, does not say.
+    Raises Denied where it is not so."""
+    statements, told = reader.statements, set[str]()
+    new = statements.not_licensed(after.needed, statements.always(before.needed)) | after.stated & ~before.stated
+    for promise in each(new):
+        counted = [e for e in after.endings if e.counts == promise]
+        if not counted or promised_by_text(reader.graph, counted):
+            told.add(statements.label(promise))
+    return told
 
 
 __all__ = ["Mismatch", "decide", "recheck"]

@@ -15,21 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import reduce
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from hloproof.equivalence.evaluation import FALSE, TRUE
 from hloproof.equivalence.goals import Terms
 from hloproof.equivalence.graph import Graph, Node
 from hloproof.equivalence.kernel import Denied
-from hloproof.equivalence.marks import Branch
-from hloproof.equivalence.read_where import ALWAYS, Taken, is_taken_too
-from hloproof.equivalence.statements import Statements
+from hloproof.equivalence.statements import Branch, Statements
 from hloproof.equivalence.terms import Elem
 
 TAKEN_FOR_GRANTED: Final = "assumed: a loop ends"
-COUNTED: Final = "known_trip_count"
-
 _TURNS: Final = 100
 """As many turns are followed."""
 
@@ -50,36 +45,6 @@ class LoopTurns(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Need:
-    """To what a statement matters."""
-
-    seen: frozenset[Taken]
-    """Where results or effects are made of all that it says."""
-    decides: frozenset[tuple[Node, Taken]] = frozenset()
-    """The loops on which it decides, and where it does; beside the others loops with what decides whether they are
-    run."""
-
-    def joined(self, other: Self) -> Need:
-        """Of what is stated twice."""
-        return Need(self.seen | other.seen, self.decides | other.decides)
-
-    def covers(self, after: Self) -> bool:
-        """Whether the module before, to which it matters so much, is undefined wherever the module after is, if what is
-        stated is wrong."""
-        return all(self._is_seen(taken) for taken in after.seen) and all(
-            self._is_seen(taken) or any(own is loop and is_taken_too(there, taken) for own, there in self.decides)
-            for loop, taken in after.decides
-        )
-
-    def _is_seen(self, taken: Taken) -> bool:
-        return any(is_taken_too(there, taken) for there in self.seen)
-
-
-SEEN: Final = Need(frozenset({ALWAYS}))
-"""It is always seen."""
-
-
-@dataclass(frozen=True)
 class Ending:
     """A loop: `decides` is the condition with the states that it depends on, as a node that nobody computes; `results`
     are those that turns may change."""
@@ -96,15 +61,15 @@ class Ending:
     """Its turns may be counted: nothing is said of it that nobody knows."""
     stated: int | None = None
     """How many turns the text says that it takes, which whoever runs it may take without asking the condition."""
-    by: Statements = 0
-    """The statement that says so; in functions also one for each use of them."""
-    need: Need = SEEN
-    """To what it matters."""
-    decided: Statements = 0
-    """Those that decide on its turns."""
-    run: tuple[tuple[object, Statements], ...] = ()
-    """Those that decide whether it is run, or may decide on it, of each branch, loop or operation around it: if one is
-    wrong it may be run where it should not be, and that is worse the more else is wrong."""
+    counts: Statements = 0
+    """The statement that says so."""
+    ends: Statements = 0
+    """Those that decide on its turns, and on whether it is run."""
+
+    @property
+    def name(self) -> tuple[Node, frozenset[Branch]]:
+        """The same of two loops that are the same, and stand in the same."""
+        return self.whole, self.branches
 
     @property
     def below(self) -> tuple[Node, ...]:
@@ -125,50 +90,34 @@ class Ending:
         return self.whole is other.whole and self.branches <= other.branches
 
 
-def in_branch(loop: Ending, branch: Branch, chosen_by: Statements) -> Ending:
+def in_branch(loop: Ending, branch: Branch) -> Ending:
     """The loop in a branch of a conditional."""
-    return replace(loop, branches=loop.branches | {branch}, run=(*loop.run, (branch, chosen_by)))
+    return replace(loop, branches=loop.branches | {branch})
 
 
 def in_turns(loop: Ending, graph: Graph, turns: LoopTurns, to_decide: bool) -> Ending:
-    """The loop in the turns of another, or in what decides whether there is one more; what decides on it is still that
-    of one turn."""
+    """The loop in the turns of another, or in what decides whether there is one more."""
     return _inside(loop, turns.node(graph, loop.below, loop.numbers, to_decide))
 
 
 def in_function(
-    loop: Ending,
-    graph: Graph,
-    given: Sequence[Node],
-    operation: object,
-    results: Sequence[Node],
-    by: Statements,
-    made_of: Iterable[Statements],
+    loop: Ending, graph: Graph, given: Sequence[Node], operation: object, results: Sequence[Node]
 ) -> Ending:
     """The loop in a function with these results, which an operation applies to what it is given; `operation` is all
-    else that tells it from others, `by` stands for what is said of it there, and the operation and what it is given are
-    `made_of` this: whatever the function is given again may decide on the loop."""
+    else that tells it from others."""
     key = (operation, loop.numbers)
-    whole = graph.node("ending", "pred", (), given, key, (*results, *loop.below))
-    return replace(_inside(loop, whole, made_of), by=loop.by | by)
+    return _inside(loop, graph.node("ending", "pred", (), given, key, (*results, *loop.below)))
 
 
-def with_unknown_words(
-    loop: Ending, graph: Graph, given: Sequence[Node], words: object, made_of: Iterable[Statements]
-) -> Ending:
+def with_unknown_words(loop: Ending, graph: Graph, given: Sequence[Node], words: object) -> Ending:
     """The loop where words stand beside it, or beside what runs it and is given this, of which nobody knows what they
     change."""
     whole = graph.node("ending", "pred", (), given, (words, loop.numbers), loop.below)
-    return replace(_inside(loop, whole, made_of), results=(), counted=False)
+    return replace(_inside(loop, whole), results=(), counted=False)
 
 
-def _inside(loop: Ending, whole: Node, may_decide: Iterable[Statements] | None = None) -> Ending:
-    run: list[tuple[object, Statements]] = [(("inside", by), of) for by, of in loop.run]
-    decided = loop.decided
-    if may_decide is not None:
-        run += enumerate((decided, *may_decide))
-        decided = 0
-    return replace(loop, whole=whole, branches=frozenset(), alone=False, decided=decided, run=tuple(run))
+def _inside(loop: Ending, whole: Node) -> Ending:
+    return replace(loop, whole=whole, branches=frozenset(), alone=False)
 
 
 def may_not_end(graph: Graph, before: Iterable[Ending], after: Iterable[Ending]) -> tuple[Ending, ...]:
@@ -202,22 +151,16 @@ def is_taken_for_granted(
     return False
 
 
-def promised_by_text(graph: Graph, before: Iterable[Ending], after: Iterable[Ending]) -> frozenset[str]:
-    """What the module after says of the turns of a loop, the module before does not say of the same loop, and nobody
-    counts here. Raises Denied where a loop can be followed to its last turn, and takes another number of them."""
-    before = tuple(before)
-    told: set[str] = set()
-    for e in after:
-        same = [b for b in before if b.is_run_in(e)]
-        said = [b.need for b in same if b.stated == e.stated]
-        if e.stated is None or (said and reduce(Need.joined, said).covers(e.need)):
-            continue
+def promised_by_text(graph: Graph, loops: Iterable[Ending]) -> bool:
+    """Whether a text promises how many turns one of these takes, and nobody counts them here. Raises Denied where a
+    loop can be followed to its last turn, and takes another number of them."""
+    uncounted = False
+    for e in loops:
         turns = _turns_of(graph, e)
         if turns is not None and turns != e.stated:
             raise Denied(f"a loop is said to take {e.stated} turns, and takes {turns}")
-        if turns is None:
-            told.add(COUNTED)
-    return frozenset(told)
+        uncounted |= turns is None
+    return uncounted
 
 
 def _turns_of(graph: Graph, loop: Ending) -> int | None:

@@ -68,6 +68,10 @@ CARRIED: Final = "_xla_send_recv_validation"
 """Says in which turns of a loop a permutation carries anything at all: in all others what arrives is left open."""
 
 
+COUNTED: Final = "known_trip_count"
+"""Says how many turns a loop takes."""
+
+
 def carried_when(i: Instruction) -> str:
     """The turns in which a permutation, a send or a recv is said to carry something; empty where nothing is said."""
     # What is said of a start is said of its call.

@@ -13,13 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Place
-from hloproof.equivalence.configurations import Promise
+from hloproof.equivalence.configurations import Promise, label_of
 from hloproof.equivalence.constant_folds import ConstantFolds
 from hloproof.equivalence.effects import Effects, Standing
 from hloproof.equivalence.endings import Ending, in_function
 from hloproof.equivalence.graph import Graph, Node, Side
 from hloproof.equivalence.literals import NEGATIVE_ZERO, literal_key, writes_negative_zero
-from hloproof.equivalence.marks import Applied, Branch, Handed, Marks, name_of
 from hloproof.equivalence.meaning import (
     CARRIED,
     EFFECTS,
@@ -36,12 +35,12 @@ from hloproof.equivalence.meaning import (
     signature,
 )
 from hloproof.equivalence.sorting import ordered
-from hloproof.equivalence.statements import Sources, Statements, union
+from hloproof.equivalence.statements import Branch, Sources, Statements, StatementTable
 from hloproof.equivalence.value_trees import ValueTree, leaves_of, nesting_of
 from hloproof.models.errors import NotModelled
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import COLLECTIVES, having
-from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, BufferShape, Shape, ShapeIndex, TupleShape, leaves
+from hloproof.models.hlo.shape import ELEMENT_BITS, ArrayShape, BufferShape, Shape, TupleShape, leaves
 from hloproof.models.hlo.shard_shapes import is_shard_call, parts_of_call, written_elsewhere
 from hloproof.models.hlo.text.shapes import print_shape
 from hloproof.models.interpreter.semantics.element_type import INTEGERS
@@ -61,14 +60,9 @@ class OperationReader(ABC):
     effects: Effects = field(default_factory=Effects)
     occurrences: Counter[Any] = field(default_factory=Counter)
     functions: dict[str, tuple[Node, ...]] = field(default_factory=dict)
-    promises: set[tuple[Promise, Statements]] = field(default_factory=set)
-    promised_in_functions: set[tuple[Promise, Statements]] = field(default_factory=set)
-    """Those of functions that operations apply, which are read once, wherever they are met first."""
     endings: list[Ending] = field(default_factory=list)
     """The loops of what is read, and in `endings_in` those of functions, which are read once."""
     endings_in: dict[str, list[Ending]] = field(default_factory=dict)
-    uses: dict[Statements, Node] = field(default_factory=dict)
-    """What stands for the use of a function that has loops: the operation that applies it."""
     exchanges: int = 0
     """How many exchanges between devices have been read."""
     deciding: tuple[Node, ...] = ()
@@ -78,14 +72,14 @@ class OperationReader(ABC):
     """What is over where the operands of the instruction that is read are."""
     inside: Standing | None = None
     """What is over where the computation that it runs is."""
-    statements: int = 0
-    """How many have been numbered."""
-    needed: Statements = 0
-    """Those that effects are made of."""
-    marks: Marks = field(default_factory=Marks)
-    """What stands for the statements of what branches are given, and of what loops read."""
-    stated_in: dict[str, Statements] = field(default_factory=dict)
-    """Those that what a function gives is made of."""
+    statements: StatementTable = field(default_factory=StatementTable)
+    """Those of all modules that are read."""
+    stated: Statements = 0
+    """All that is promised in the module that is read."""
+    acts: Statements = 0
+    """Those that the effects are made of, in what is read so far of the branch, or of the entry."""
+    stated_in: dict[str, list[Statements]] = field(default_factory=dict)
+    """Those that each tensor is made of which a function gives."""
     sources: Sources = field(default_factory=lambda: Sources(()))
     """Of what the instruction that is read is made."""
     gives: list[Statements] = field(default_factory=list)
@@ -157,7 +151,7 @@ class OperationReader(ABC):
         if told:
             # A promise is about the indices alone, which stand in the middle of what a gather or scatter is given.
             where = operands[len(operands) // 2 :][:1] if opcode in ("gather", "scatter") else operands
-            about = (opcode, key, path, tuple(where), tuple(o.sizes for o in operands))
+            about = (opcode, key, tuple(where), tuple(o.sizes for o in operands))
             for name in told:
                 self.promise((name, *about))
         when = carried_when(i)
@@ -174,26 +168,8 @@ class OperationReader(ABC):
         # To what a custom call applies a function nobody knows.
         use = (opcode, key, self.side if opcode == "custom-call" else None)
         below = (*bodies, *chosen)
-        # In two uses of a function its loops are two.
-        here = [self.statement() if self.endings_in[name] else 0 for name in applied]
-        keys = [("applied", n, *use) for n in range(len(applied))]
-        within = [Applied(name_of(self.graph, key_here, operands, below)) for key_here in keys]
-        self.uses.update((by, there.by) for by, there in zip(here, within, strict=True) if by)
-        self.sources.own |= union(here)
-        stated = [(self.stated_in[name], there) for name, there in zip(applied, within, strict=True)]
-        # What it gives it is given again, and another function may be asked where.
-        made_of = (self.sources.own | union(self.standing_for(one) for one in stated), *self.sources.each_given)
-        if applied:  # of several results each may be made of something else that is said there
-            given_all = self.sources.all_given
-            self.sources.parts = [
-                given_all | union(self.standing_for((of, self.part_of(there, at))) for of, there in stated)
-                for at, _ in leaves(shape)
-            ]
-        for name, by, key_here, there in zip(applied, here, keys, within, strict=True):
-            for e in self.endings_in[name]:
-                run = tuple((what, by | self.standing_for((of, there))) for what, of in e.run)
-                used = replace(e, decided=by | self.standing_for((e.decided, there)), run=run)
-                self.endings.append(in_function(used, self.graph, operands, key_here, below, by, made_of))
+        if applied:
+            self.applied([*applied], use, operands, below, shape)
         self.inside = None
         constants = self.folds.folded(self.module, i, tuple(operands)) if computation is not None else None
         if constants is not None:
@@ -246,29 +222,33 @@ class OperationReader(ABC):
             self.sources.acts = True
         return value
 
-    def standing_for(self, *handed: Handed) -> Statements:
-        """A mark that stands for these statements, if there are any."""
-        handed = tuple(one for one in handed if one[0])
-        if not handed:
-            return 0
-        own = self.statement()
-        self.marks.behind[own] = handed
-        return own
-
-    def part_of(self, function: Applied, at: ShapeIndex) -> Applied:
-        """The function where it makes this part of what the operation gives."""
-        return Applied(name_of(self.graph, at, (function.by,))) if at else function
-
-    def statement(self) -> Statements:
-        """A new one."""
-        self.statements += 1
-        return 1 << self.statements
+    def applied(
+        self, functions: list[str], use: object, operands: Sequence[Node], below: Sequence[Node], shape: Shape
+    ) -> None:
+        """Of what each result is made of an operation that applies functions, which are `below` with all that chooses
+        where it stands; and the loops in them."""
+        said = [of for name in functions for of in self.stated_in[name]]
+        given_all = self.sources.all_given | self.sources.own
+        by = "applied", use, *operands, None, *below
+        # Of several results each may be made of something else that is said there; all read what is given.
+        self.sources.parts = [given_all | self.statements.repeated((by, at), said, ()) for at, _ in leaves(shape)]
+        for n, name in enumerate(functions):
+            for e in self.endings_in[name]:
+                # What a function gives it is given again, and another function may be asked where.
+                around = (*self.sources.each_given, self.sources.own)
+                ends = self.statements.repeated(("ends", by, n, e.name), (e.ends, *said), around)
+                key = "applied", n, use
+                self.endings.append(in_function(replace(e, ends=ends), self.graph, operands, key, below))
 
     def promise(self, promise: Promise) -> None:
         """What the instruction that is read promises of what it gives."""
-        by = self.statement()
-        self.promises.add((promise, by))
-        self.sources.own |= by
+        self.sources.own |= self.said(promise)
+
+    def said(self, promise: Promise) -> Statements:
+        """The statement of a promise."""
+        one = self.statements.said(label_of(promise), promise)
+        self.stated |= one
+        return one
 
     def opaque_key(self, i: Instruction, key: Any, given: list[ValueTree], computation: Computation | None) -> Any:
         """What tells an opaque call from others beside its attributes and operands."""

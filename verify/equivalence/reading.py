@@ -16,6 +16,7 @@ from hloproof.equivalence.configurations import (
     Promise,
     called_forms,
     form_of,
+    labels_in,
     of_unknown,
     promises_of,
     promises_of_module,
@@ -24,15 +25,14 @@ from hloproof.equivalence.configurations import (
     written_beside,
 )
 from hloproof.equivalence.effects import HANDED_ON, NOTHING, Earlier, Effects, Standing, after_turns, mark, waited_for
-from hloproof.equivalence.endings import COUNTED, SEEN, Ending, LoopTurns, Need, in_branch, in_turns, with_unknown_words
+from hloproof.equivalence.endings import Ending, LoopTurns, in_branch, in_turns, with_unknown_words
 from hloproof.equivalence.graph import Node, Side
 from hloproof.equivalence.handed_on import otherwise, settled, turned
+from hloproof.equivalence.loop_reads import LoopReads
 from hloproof.equivalence.loop_states import NeededStates
-from hloproof.equivalence.marks import Among, Branch, Exchanged, LoopReads, Marks, name_of
-from hloproof.equivalence.meaning import CARRIED, OF_DEVICES, carried_when
+from hloproof.equivalence.meaning import CARRIED, COUNTED, OF_DEVICES, carried_when
 from hloproof.equivalence.operations import OperationReader
-from hloproof.equivalence.read_where import ALWAYS, ReadWhere
-from hloproof.equivalence.statements import Sources, Statements, each, union
+from hloproof.equivalence.statements import Branch, Sources, Statements, union
 from hloproof.equivalence.value_trees import (
     Pending,
     ValueTree,
@@ -53,7 +53,7 @@ from hloproof.models.hlo.async_syntax import step_of
 from hloproof.models.hlo.module import Computation, Instruction, Module
 from hloproof.models.hlo.opcodes import COLLECTIVES, async_sugar
 from hloproof.models.hlo.precision import mixed
-from hloproof.models.hlo.shape import Shape, TupleShape
+from hloproof.models.hlo.shape import Shape, TupleShape, leaves
 from hloproof.models.indexing.composition.trip_count import stated_count, stated_states, states_spoken_of
 
 _TOKEN: Final = "token[]"
@@ -66,20 +66,21 @@ class ReadModule:
     results: list[Node]
     """The leaves of the entry's result."""
     effects: Effects
-    promises: dict[Promise, Need]
-    """What the module promises, and to what it matters."""
+    stated: Statements
+    """All that it promises, whoever reads it."""
+    needed: Statements
+    """Of what its results and effects are made, and what decides whether its loops end."""
     endings: tuple[Ending, ...]
     """Its loops, those of the functions that its operations apply included."""
 
 
 class SoFar(NamedTuple):
-    """How much of a module has been read: so many effects, loops and exchanges, and these promises, apart from those of
-    what is read next."""
+    """How much of a module has been read: so many effects, loops and exchanges, and what these state."""
 
     effects: int
     loops: int
     exchanges: int
-    promises: set[tuple[Promise, Statements]]
+    stated: Statements
 
 
 @dataclass
@@ -96,49 +97,18 @@ class GraphReader(OperationReader):
         if settled(module) and (found := otherwise(module)):
             raise NotModelled(f"{found[0][0]}, which lies otherwise than is demanded")
         self.effects, self.occurrences, self.functions = Effects(), Counter(), {}
-        self.promises, self.promised_in_functions = {(p, 0) for p in promises_of_module(module)}, set()
-        self.statements, self.needed, self.stated_in, self.marks = 0, 0, {}, Marks()
-        self.endings, self.endings_in, self.uses = [], {}, {}
+        self.stated, self.acts, self.stated_in = 0, 0, {}
+        self.endings, self.endings_in = [], {}
         self.exchanges, self.deciding = 0, ()
+        self.sources = Sources(())
         parameters = [self.parameter(p.shape, (number,)) for number, p in enumerate(module.entry.parameters)]
         result = self.computation(module.entry, parameters, 0, ())
         if flies(result):
             raise NotModelled("a result that is in flight")
-        where = ReadWhere(self.graph, self.marks, self.said_by())
-        promises: dict[Promise, Need] = {}
-        for promise, by in self.promises | self.promised_in_functions:
-            need = self.need(by, where)
-            promises[promise] = promises[promise].joined(need) if promise in promises else need
-        endings = tuple(e if e.stated is None else replace(e, need=self.need(e.by, where)) for e in self.endings)
-        return ReadModule(list(leaves_of(result)), self.effects, promises, endings)
-
-    def said_by(self) -> dict[Statements, frozenset[Promise]]:
-        """What each statement says, once the entry has been read."""
-        said: dict[Statements, set[Promise]] = {by: {(use,)} for by, use in self.uses.items()}
-        # Functions come first, each behind those that it applies: what is said there is the same in all uses.
-        for endings in (*self.endings_in.values(), self.endings):
-            here: dict[Statements, set[Promise]] = {}
-            for e in endings:
-                for one in each(e.by):
-                    here.setdefault(one, set()).add((COUNTED, *e.below, e.numbers, e.stated))
-            said = here | said
-        for promise, by in self.promises | self.promised_in_functions:
-            for one in each(by):
-                said.setdefault(one, set()).add(promise)
-        return {one: frozenset(of) for one, of in said.items()}
-
-    def need(self, by: Statements, where: ReadWhere) -> Need:
-        """To what it matters what is stated so, once the entry has been read."""
-        seen = where.ways(self.needed | union(self.gives), by)
-        if ALWAYS in seen:
-            return SEEN
-        decides = {(e.whole, e.branches | taken) for e in self.endings for taken in where.ways(e.decided, by)}
-        for e in self.endings:
-            for what, of in e.run:
-                if ways := where.ways(of, by):
-                    run = where.run(e.whole, what, e.decided, e.run)
-                    decides.update((run, taken) for taken in ways)
-        return Need(seen, frozenset(decides))
+        for promise in promises_of_module(module):
+            self.promise(promise)
+        needed = self.sources.own | self.acts | union(self.gives) | union(e.ends for e in self.endings)
+        return ReadModule(list(leaves_of(result)), self.effects, self.stated, needed, tuple(self.endings))
 
     def computation(
         self,
@@ -156,7 +126,7 @@ class GraphReader(OperationReader):
         made: dict[str, list[Statements]] = {}
         around = self.sources
         for instruction in computation.operands_first:
-            before, self.promises = self.so_far(), set()
+            before = self.so_far()
             self.sources = sources = Sources([made[o] for o in instruction.operands])
             if instruction.opcode == "parameter":
                 number = instruction.parameter_number or 0
@@ -165,7 +135,7 @@ class GraphReader(OperationReader):
                 given = arguments[number]
                 sources.parts = made_of[number] if number < len(made_of) else None
                 value = self.with_words(instruction, [], given, computation, path, before)
-                values[instruction.name], made[instruction.name] = value, self.said(value, before)
+                values[instruction.name], made[instruction.name] = value, self.made_of(value)
                 if number < len(standing):
                     earlier[instruction.name] = standing[number]
                 continue
@@ -175,7 +145,7 @@ class GraphReader(OperationReader):
             if not has_shape(value, instruction.shape):
                 raise NotModelled(f"{instruction.opcode} {instruction.name}, which gives something else than it says")
             value = self.with_words(instruction, given, value, computation, path, before)
-            values[instruction.name], made[instruction.name] = value, self.said(value, before)
+            values[instruction.name], made[instruction.name] = value, self.made_of(value)
             if not values.keys() >= {*waited_for(instruction)}:
                 self.effects.unordered = instruction.name
             if self.effects.nodes:
@@ -189,19 +159,16 @@ class GraphReader(OperationReader):
         return values[computation.root_name]
 
     def so_far(self) -> SoFar:
-        return SoFar(len(self.effects.nodes), len(self.endings), self.exchanges, self.promises)
+        return SoFar(len(self.effects.nodes), len(self.endings), self.exchanges, self.stated)
 
-    def said(self, value: ValueTree, before: SoFar) -> list[Statements]:
-        """Of what each tensor of an instruction is made that is read now; what it promises joins what was promised
-        before."""
-        before.promises.update(self.promises)
-        self.promises = before.promises
+    def made_of(self, value: ValueTree) -> list[Statements]:
+        """Of what each tensor of an instruction is made that is read now."""
         if self.sources.acts:
-            self.needed |= self.sources.all_given | self.sources.own | union(self.sources.parts or ())
+            self.acts |= self.sources.all_given | self.sources.own | union(self.sources.parts or ())
         made = self.sources.of_result(count_of(value))
         # Nobody reads a token: who is given it waits.
         return [
-            self.standing_for((of, Among(node, ()))) if node.type == _TOKEN and not self.marks.waits(of) else of
+            self.statements.whole(("waited for", node), of) if node.type == _TOKEN else of
             for node, of in zip(leaves_of(value), made, strict=True)
         ]
 
@@ -230,29 +197,22 @@ class GraphReader(OperationReader):
             raise NotModelled(f"{name} of {i.opcode}, which has effects")
         if path and self.exchanges > before.exchanges:
             raise NotModelled(f"{name} of {i.opcode}, which exchanges between devices in a branch or turn")
+        # Any part may be made of all that is given, and need not be; and of all that is promised in what is called, and
+        # of which of several that are alike nobody knows either.
         made = self.sources.of_result(count_of(value))
-        given_of = self.sources.each_given
-        # Any part may be made of all that is given, and need not be.
-        perhaps = Among(name_of(self.graph, ("words", key), operands), (*given_of, *made))
-        self.sources.parts = [part | self.standing_for((union(given_of), perhaps)) for part in made]
-        loops = [with_unknown_words(e, self.graph, operands, key, given_of) for e in self.endings[before.loops :]]
+        known = "words", key, *operands, stated_by(self.module, i) if forms else ()
+        inside = [self.statements.said(label, known) for label in sorted(labels_in(self.module, i))] if forms else []
         if forms:
-            counts = {(COUNTED, "while", e.stated, e.whole, path) for e in loops if e.stated is not None}
-            self.promised_inside(counts, (key, tuple(operands), stated_by(self.module, i)))
-        self.endings[before.loops :] = loops
+            self.stated = before.stated | union(inside)
+        around = (*made, *self.sources.each_given)
+        self.sources.parts = [
+            self.statements.repeated((known, n), inside, around, 0 if inside else self.statements.always(part))
+            for n, part in enumerate(made)
+        ]
+        for at, e in enumerate(self.endings[before.loops :], before.loops):
+            ends = self.statements.repeated(("ends", known, e.name), (e.ends, *inside), around)
+            self.endings[at] = with_unknown_words(replace(e, ends=ends), self.graph, operands, key)
         return of_unknown(self.graph, value, key, operands)
-
-    def promised_inside(self, counts: set[Promise], called: tuple[Any, ...]) -> None:
-        """What is promised in what is `called` beside words that nobody knows: each tensor may be made of all of it. Of
-        which of several that are alike nobody knows either, so that it is promised only of what is called in the same
-        way and states the same in each place."""
-        inside = counts.union(p for p, _ in self.promises)
-        self.promises = set()
-        parts = self.sources.parts or []
-        numbered = [self.statement() for _ in parts]
-        self.sources.parts = [part | by for part, by in zip(parts, numbered, strict=True)]
-        for n, by in enumerate(numbered or [self.statement()]):
-            self.promises |= {((*p, called, n), by) for p in inside}
 
     def instruction(
         self, i: Instruction, given: list[ValueTree], computation: Computation, level: int, path: tuple[Any, ...]
@@ -305,7 +265,7 @@ class GraphReader(OperationReader):
             return self.loop(i, given[0], level, path)
         self.check_over(i, given)
         value = self.operation(i, opcode, i.shape, given, computation, path)
-        return self.exchanged(value) if opcode in COLLECTIVES else value
+        return self.exchanged(value, path) if opcode in COLLECTIVES else value
 
     def check_over(self, i: Instruction, given: list[ValueTree]) -> None:
         """Raises NotModelled where an operation reads what is still in flight."""
@@ -354,13 +314,15 @@ class GraphReader(OperationReader):
 
     def collective(self, i: Instruction, opcode: str, given: list[ValueTree], path: tuple[Any, ...]) -> ValueTree:
         shape = i.shape if opcode == "all-reduce" else _carried(i, given if len(given) > 1 else given[0])
-        return self.exchanged(self.operation(i, opcode, shape, given, None, path))
+        return self.exchanged(self.operation(i, opcode, shape, given, None, path), path)
 
-    def exchanged(self, value: ValueTree) -> ValueTree:
+    def exchanged(self, value: ValueTree, path: tuple[Any, ...]) -> ValueTree:
         """What an exchange between devices gives is made of what all of them give it."""
         sources, leaves = self.sources, list(leaves_of(value))
-        by = name_of(self.graph, "exchanged", leaves)
-        sources.parts = [self.standing_for((union(sources.of_result(len(leaves))), Exchanged(by)))] * len(leaves)
+        of = union(sources.of_result(len(leaves)))
+        by = "exchanged", *leaves, *sources.each_given
+        # In a branch, or a turn, the devices that give it may be others than those that read it.
+        sources.parts = [self.statements.whole((by, at), of, seen=not path) for at in range(len(leaves))]
         sources.own = 0
         return value
 
@@ -372,21 +334,19 @@ class GraphReader(OperationReader):
                 self.tree(p.shape, lambda inner, at, k=k: self.leaf("bound", inner, (), ("argument", k, at)))
                 for k, p in enumerate(computation.parameters)
             ]
+            given = [
+                [self.statements.given(("argument", k, at)) for at, _ in leaves(p.shape)]
+                for k, p in enumerate(computation.parameters)
+            ]
             before = len(self.effects.nodes), self.exchanges
-            marked = len(self.marks.behind)
-            promises, self.promises = self.promises, set()
             endings, self.endings = self.endings, []
             self.depth += 1  # loops inside have states of their own names
-            self.functions[name] = tuple(
-                leaves_of(self.computation(computation, arguments, 1000 * self.depth, ("function",)))
-            )
+            level = 1000 * self.depth
+            result = self.computation(computation, arguments, level, ("function",), (), given)
+            self.functions[name] = tuple(leaves_of(result))
             self.depth -= 1
-            self.stated_in[name] = union(self.gives)
-            self.marks.keep(marked)
+            self.stated_in[name] = self.gives
             self.endings_in[name], self.endings = self.endings, endings
-            # What it is given differs from use to use, so that nobody else makes the same promise, wherever it stands.
-            self.promised_in_functions |= {((*p, (self.side, name)), by) for p, by in self.promises}
-            self.promises = promises
             if len(self.effects.nodes) != before[0]:
                 raise NotModelled(f"effects inside {name}")
             if self.exchanges != before[1]:  # who takes part depends on where it is applied, and how often
@@ -402,35 +362,38 @@ class GraphReader(OperationReader):
         choice_of, *made_of = self.sources.given
         chosen_by = union(choice_of)
         made: list[list[Statements]] = []
-        made_there: list[list[Statements]] = []
+        acts, acts_there = self.acts, list[Statements]()
         effects = len(self.effects.nodes)
         for k, (b, a) in enumerate(zip(taken, arguments, strict=True)):
-            branch, first = Branch(selector, k, len(taken)), len(self.endings)
-            given_of = [self.standing_for((of, branch)) for of in made_of[k]]
-            values.append(self.computation(b, [a], level, (*path, branch), [standing[k]], [given_of]))
+            branch, first, self.acts = Branch(selector, k, len(taken)), len(self.endings), 0
+            values.append(self.computation(b, [a], level, (*path, branch), [standing[k]], [made_of[k]]))
             made.append(self.gives)
-            made_there.append([self.marks.in_branch(branch, of) for of in self.gives])
-            self.endings[first:] = [in_branch(e, branch, chosen_by) for e in self.endings[first:]]
+            acts_there.append(self.acts)
+            for at, e in enumerate(self.endings[first:], first):
+                there = replace(e, ends=self.statements.in_branch((branch, e.name), chosen_by, e.ends))
+                self.endings[at] = in_branch(there, branch)
             over.append(parts_of((self.inside or NOTHING).value, values[-1]))
+        # Which effects take place is seen.
+        acted = len(self.effects.nodes) > effects
+        self.acts = acts | (self.statements.chosen(selector, chosen_by, acts_there, differ=True) if acted else 0)
         if any(nesting_of(v) != nesting_of(values[0]) for v in values):
             raise NotModelled(f"{i.opcode} {i.name}, of which one branch gives what is in flight")
         flat = [list(leaves_of(v)) for v in values]
         chosen: list[Node] = []
         after: list[Earlier] = []
         parts: list[Statements] = []
-        if len(self.effects.nodes) > effects:  # which of them take place is seen
-            self.needed |= chosen_by
-        of_parts = (zip(*of_branches, strict=True) for of_branches in (flat, over, made, made_there))
-        for nodes, ways, of, of_there in zip(*of_parts, strict=True):
-            node, waits, chooses = nodes[0], Earlier(), 0  # what is the same in all branches waits for no choice
-            if any(n is not node for n in nodes):
+        for nodes, ways, of in zip(
+            zip(*flat, strict=True), zip(*over, strict=True), zip(*made, strict=True), strict=True
+        ):
+            node, waits = nodes[0], Earlier()  # what is the same in all branches waits for no choice
+            differ = any(n is not node for n in nodes)
+            if differ:
                 node = self.graph.node("conditional", node.type, node.sizes, (selector, *nodes))
-                waits, chooses = choice.every, chosen_by
-            elif len(set(of_there)) > 1:  # it says still of which of them it is made
-                chooses = self.standing_for((chosen_by, Among(selector, of)))
+                waits = choice.every
             chosen.append(node)
             after.append(waits.joined(*ways))
-            parts.append(chooses | union(of))
+            # Of which of them it is made is chosen also where they are the same.
+            parts.append(self.statements.chosen(selector, chosen_by, of, differ))
         self.sources.parts = parts
         self.inside = Standing(in_parts(values[0], iter(after)))
         flying = zip(*map(in_flight, values), strict=True)
@@ -448,19 +411,17 @@ class GraphReader(OperationReader):
         marks = Standing(in_parts(initial, iter([mark(k) for k in range(len(start))])))
         turn = replace(marks, whole=marks.every.all)
         (begins,) = self.sources.given
-        tags = [self.statement() for _ in start]  # stand for what the parts of the state are made of
+        tags = [self.statements.given(("state", level, k)) for k in range(len(start))]
         saved = len(self.effects.nodes), Counter(self.occurrences)
-        endings, marked = len(self.endings), len(self.marks.behind)
-        promises, exchanges, around = self.promises, self.exchanges, self.deciding
+        endings, exchanges, around, stated = len(self.endings), self.exchanges, self.deciding, self.stated
         decided_by: tuple[int, ...] = ()
         # In each turn it may be another start.
         flying = open_starts(initial)
         while True:
-            self.promises = set()
+            self.stated = stated
             self.deciding = (*around, *(state[k] for k in decided_by))
             del self.effects.nodes[saved[0] :]
             del self.endings[endings:]
-            self.marks.leave(marked)
             self.occurrences = Counter(saved[1])
             given = rebuilt(initial, iter(state), iter(flying))
             returned = self.computation(body, [given], level + 1, (*path, "turn"), [turn], [tags])
@@ -500,45 +461,27 @@ class GraphReader(OperationReader):
         def turns(of: Sequence[int]) -> LoopTurns:
             return LoopTurns(level, tuple(of), tuple(start[k] for k in of), (holds, *(after[k] for k in of)))
 
-        all_values = turns(range(len(start))).node(self.graph)
-        self.marks.parts.update((tag, (all_values, k)) for k, tag in enumerate(tags))
-        stay = {k for k in range(len(start)) if k not in varying}
-        reads = LoopReads(all_values, tags, begins, turned, stay, decided_of, self.exchanges > exchanges)
         decides = turns(needed.deciding).node(self.graph)
-        decided_at = self.standing_for(*reads.of(self.marks, decides))
-        by = self.statement() if stated_count(i) is not None or stated_states(i) else 0
-        for at, e in enumerate(self.endings[endings:], endings):
-            inside = in_turns(e, self.graph, turns(needed.below(e.below)), at >= met)
-
-            def in_turn(of: Statements, loop: Node = inside.whole) -> Statements:
-                return self.standing_for(*reads.of(self.marks, loop, of, asks=False))
-
-            run = (*((what, in_turn(of)) for what, of in inside.run), ("turns", decided_at | by))
-            self.endings[at] = replace(inside, decided=in_turn(e.decided), run=run)
-        results = tuple(out[k] for k in varying)
-        self.endings.append(Ending(decides, results, decides, stated=stated_count(i), by=by, decided=decided_at))
         # What a state holds in the turns is said by the loop, not by its name: what it becomes, or that it stays.
         held = [(k in varying, node) for k, node in enumerate(out)]
-        self.promises = promises | {((*p, decides, tuple(held)), of) for p, of in self.promises}
         spoken_of = states_spoken_of(i)
-        about = (path, decides, tuple(held if spoken_of is None else [held[k] for k in spoken_of]))
-        self.promises.update(((name, i.opcode, value, *about), by) for name, value in stated_states(i))
-        self.sources.parts = [self.result_of(reads, k, decides, decided_at, by) for k in range(len(out))]
+        about = (decides, tuple(held if spoken_of is None else [held[k] for k in spoken_of]))
+        said: list[Promise] = [(name, i.opcode, value, *about) for name, value in stated_states(i)]
+        by = union(map(self.said, said))
+        turns_taken = stated_count(i)
+        counts = 0 if turns_taken is None else self.said((COUNTED, i.opcode, turns_taken, decides))
+        values = turns(range(len(start))).node(self.graph)
+        reads = LoopReads(self.statements, values, tags, begins, turned, decided_of, by | counts)
+        for at, e in enumerate(self.endings[endings:], endings):
+            there = replace(e, ends=reads.what_ends_inside((at >= met, e.name), e.ends))
+            self.endings[at] = in_turns(there, self.graph, turns(needed.below(e.below)), at >= met)
+        results = tuple(out[k] for k in varying)
+        ends = reads.what_ends(decides)
+        self.endings.append(Ending(decides, results, decides, stated=turns_taken, counts=counts, ends=ends))
+        self.sources.parts = [reads.result(k, k in varying) for k in range(len(out))]
         waits = {k: left[k].joined(decided) for k in varying}
         self.inside = Standing(in_parts(initial, iter(after_turns(over, waits))))
         return rebuilt(initial, iter(out), iter(flying))
-
-    def result_of(self, reads: LoopReads, k: int, decides: Node, decided: Statements, by: Statements) -> Statements:
-        """Of what a result of a loop is made, on whose end it is `decided` by these, and whose turns are stated `by`
-        one."""
-        stays = k in reads.stay
-        if stays and reads.turned[k] == reads.tags[k]:  # it says nothing of the turns
-            return reads.begins[k]
-        of = self.standing_for(*reads.of(self.marks, k, asks=not stays))
-        if not stays:
-            return of | by
-        # The number of turns says in how many that is read of which it is made there.
-        return of | self.standing_for((decided | by, Among(decides, (of,))))
 
 
 def _carried(i: Instruction, *given: ValueTree) -> Shape:
