@@ -68,13 +68,13 @@ def text(lines: list[str], before: str = "", flags: str = "") -> str:
     return name + "\n" + before + rest + "\n".join("  " + line for line in lines) + "\n}\n"
 
 
-def found(source: str) -> dict[str, list[str]]:
+def found(source: str, unknown: str = "") -> dict[str, list[str]]:
     """The refuted claims and what they say; a hazard that only a copy mends under its own name. Parameters are the
     program's own to write into: what is said of those that are not stands in tests/test_copies_inserted.py."""
     module = parse_module(source)
     out: dict[str, list[str]] = {}
     for j in judge(module, lambda claim: claim != "hazard-constant", lambda claim: False):
-        assert j.found.verdict in (Verdict.PROVED, Verdict.REFUTED), j
+        assert j.found.verdict in (Verdict.PROVED, Verdict.REFUTED) or j.claim == unknown, j
         if j.problem is not None:
             out.setdefault(j.claim, []).append(j.problem)
         if j.note is not None:
@@ -525,7 +525,8 @@ def test_what_the_next_turn_reads_counts_whoever_uses_the_result_of_the_loop() -
     turn.append("more2 = (f32[8], f32[8], u32[]) copy-start(w3)")
     text = CROSSED.format(written="\n  ".join(turn), handed="w2", given="{given}").replace("STATE", STATE)
     text = text.replace("tuple(k, w2, flying)", "tuple(k, w2, more2)").replace("negate(d)\n", "negate(p)\n")
-    assert "hazard-overwrite" in found(text.replace("{given}", "x"))
+    # In the first turn both lie in one buffer, which the body does not know.
+    assert "hazard-overwrite" in found(text.replace("{given}", "x"), unknown="hazard-operand")
     assert found(text.replace("{given}", "y")) == {}
 
 

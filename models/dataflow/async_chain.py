@@ -171,6 +171,26 @@ class AsyncChains:
                 out[start].append(place)
         return {start: tuple(found) for start, found in out.items()}
 
+    @cached_property
+    def _held(self) -> frozenset[HloPosition]:
+        seen = {p for p, link in self.links.items() if link.role != "done" and link.form != "explicit"}
+        stack = sorted(seen)
+        while stack:
+            for target in self.flow.targets(stack.pop()):
+                ends = target in self.links and self.links[target].role == "done"
+                if target not in seen and not ends:
+                    seen.add(target)
+                    stack.append(target)
+        return frozenset(HloPosition(p.computation, p.instruction, (*p.index, 0)) for p in seen)
+
+    def is_held(self, place: HloPosition) -> bool:
+        """Whether the state of a chain holds an operand there, which its links alone read, and the operation itself
+        until it is done."""
+        above = (
+            HloPosition(place.computation, place.instruction, place.index[:n]) for n in range(len(place.index) + 1)
+        )
+        return bool(self._held) and not self._held.isdisjoint(above)
+
     def bound_before(self, update: HloPosition) -> int:
         """How many operands the chain has bound when this update comes, as the state shows that it continues."""
         i = self.flow.instruction(update)

@@ -16,7 +16,7 @@ from itertools import combinations
 from typing import Final
 
 from hloproof.models.dataflow.accesses import UNSEEN, Access, InPlaceWrite, OneBuffer, Spot, Summary
-from hloproof.models.dataflow.alias_classes import Buffers
+from hloproof.models.dataflow.alias_classes import Buffers, shape_at
 from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.callees import Callees
 from hloproof.models.dataflow.equal_parts import EqualParts, equal_parts
@@ -24,7 +24,7 @@ from hloproof.models.dataflow.updates import Updates
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.opcodes import HANDS_ON, IN_STEPS
-from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex, TupleShape
 
 PASS_ON: Final = HANDS_ON | {
     "tuple",
@@ -137,11 +137,17 @@ class LocalBuffers:
                 # Where several values may arrive, as in a loop's state, the place holds a version of its own.
                 kept = (local[0].instruction, local[0].index) if len(local) == 1 else None
             kept = kept or self._written_since_it_was_bound(i, spot)
+            flew = [(there, optional) for there, optional in self.where_it_flew(i, spot) if there in self.version]
+            if kept is None and flew:
+                # It lies there, though what was bound elsewhere is no version here.
+                for there, optional in flew:
+                    self._write(i, spot, there, optional)
+                continue
             self.version[spot] = self.version.get(kept, kept) if kept is not None else self._equal.get(spot, spot)
             if kept is None:
                 self._share_with_branches(i, spot)
-            for there, optional in self.where_it_flew(i, spot):
-                if there in self.version and self._is_written_there(there, optional):
+            for there, optional in flew:
+                if self._is_written_there(there, optional):
                     self._may_share(there, spot)
         for operand, number, optional in self._updates.unseen(i, in_place):
             self._write(i, (i.name, (UNSEEN, number, *operand[1])), operand, optional)
@@ -198,8 +204,10 @@ class LocalBuffers:
     def where_it_flew(self, i: Instruction, spot: Spot) -> Iterator[tuple[Spot, bool]]:
         """The operands in whose buffers what flies may write a part of its result, and whether a copy may come
         between: as they were bound, and as the state holds them."""
+        held = shape_at(self.computation.by_name[i.operands[0]].shape, (0,)) if i.operands else None
         for start, number, index, optional in self._results_in_flight(i, spot):
-            yield (i.operands[0], (0, number, *index)), optional
+            # Older text has one operand there without its parentheses.
+            yield (i.operands[0], (0, number, *index) if isinstance(held, TupleShape) else (0, *index)), optional
             for n, bound in self.buffers.chains.binds(start):
                 if n == number and bound.computation == self.computation.name:
                     yield (bound.instruction, index), optional

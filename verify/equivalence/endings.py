@@ -175,9 +175,12 @@ def _turns_of(graph: Graph, loop: Ending) -> int | None:
     ]
     now = list(decides.operands)
     terms = Terms()
-    for turns in range(_TURNS):
-        holds, *now = graph.replaced(decides.bodies, dict(zip(bound, now, strict=True)))
-        answer = terms.settle(Elem(holds, ()), ())
-        if answer != TRUE:
-            return turns if answer == FALSE else None
+    try:
+        for turns in range(_TURNS):
+            holds, *now = graph.replaced(decides.bodies, dict(zip(bound, now, strict=True)))
+            answer = terms.settle(Elem(holds, ()), ())
+            if answer != TRUE:
+                return turns if answer == FALSE else None
+    except RecursionError:  # what is nested so deeply nobody follows
+        return None
     return None

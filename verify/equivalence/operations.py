@@ -78,6 +78,8 @@ class OperationReader(ABC):
     """All that is promised in the module that is read."""
     acts: Statements = 0
     """Those that the effects are made of, in what is read so far of the branch, or of the entry."""
+    promised_in: dict[str, Statements] = field(default_factory=dict)
+    """The same of functions that operations apply, which are read once."""
     stated_in: dict[str, list[Statements]] = field(default_factory=dict)
     """Those that each tensor is made of which a function gives."""
     sources: Sources = field(default_factory=lambda: Sources(()))
@@ -232,7 +234,10 @@ class OperationReader(ABC):
         by = "applied", use, *operands, None, *below
         # Of several results each may be made of something else that is said there; all read what is given.
         self.sources.parts = [given_all | self.statements.repeated((by, at), said, ()) for at, _ in leaves(shape)]
+        if not self.sources.parts:  # an effect that gives nothing
+            self.sources.own |= self.statements.repeated((by, ()), said, ())
         for n, name in enumerate(functions):
+            self.stated |= self.promised_in[name]
             for e in self.endings_in[name]:
                 # What a function gives it is given again, and another function may be asked where.
                 around = (*self.sources.each_given, self.sources.own)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from hloproof.equivalence.answer import Place
@@ -97,7 +98,7 @@ class GraphReader(OperationReader):
         if settled(module) and (found := otherwise(module)):
             raise NotModelled(f"{found[0][0]}, which lies otherwise than is demanded")
         self.effects, self.occurrences, self.functions = Effects(), Counter(), {}
-        self.stated, self.acts, self.stated_in = 0, 0, {}
+        self.stated, self.acts, self.stated_in, self.promised_in = 0, 0, {}, {}
         self.endings, self.endings_in = [], {}
         self.exchanges, self.deciding = 0, ()
         self.sources = Sources(())
@@ -134,7 +135,9 @@ class GraphReader(OperationReader):
                     raise NotModelled(f"{instruction.name} of {computation.name}, which is given something else")
                 given = arguments[number]
                 sources.parts = made_of[number] if number < len(made_of) else None
-                value = self.with_words(instruction, [], given, computation, path, before)
+                sources.given = [sources.of_result(count_of(given))]
+                # Words beside it may make any part of it of all.
+                value = self.with_words(instruction, [given], given, computation, path, before)
                 values[instruction.name], made[instruction.name] = value, self.made_of(value)
                 if number < len(standing):
                     earlier[instruction.name] = standing[number]
@@ -321,7 +324,9 @@ class GraphReader(OperationReader):
         sources, leaves = self.sources, list(leaves_of(value))
         of = union(sources.of_result(len(leaves)))
         by = "exchanged", *leaves, *sources.each_given
-        # In a branch, or a turn, the devices that give it may be others than those that read it.
+        # In a branch, or a turn, the devices that give it may be others than those that read it: what chooses there is
+        # chosen for them, too.
+        of |= self.statements.met(by) if path else 0
         sources.parts = [self.statements.whole((by, at), of, seen=not path) for at in range(len(leaves))]
         sources.own = 0
         return value
@@ -340,6 +345,7 @@ class GraphReader(OperationReader):
             ]
             before = len(self.effects.nodes), self.exchanges
             endings, self.endings = self.endings, []
+            stated, self.stated = self.stated, 0
             self.depth += 1  # loops inside have states of their own names
             level = 1000 * self.depth
             result = self.computation(computation, arguments, level, ("function",), (), given)
@@ -347,6 +353,7 @@ class GraphReader(OperationReader):
             self.depth -= 1
             self.stated_in[name] = self.gives
             self.endings_in[name], self.endings = self.endings, endings
+            self.promised_in[name], self.stated = self.stated, stated
             if len(self.effects.nodes) != before[0]:
                 raise NotModelled(f"effects inside {name}")
             if self.exchanges != before[1]:  # who takes part depends on where it is applied, and how often
@@ -363,19 +370,21 @@ class GraphReader(OperationReader):
         chosen_by = union(choice_of)
         made: list[list[Statements]] = []
         acts, acts_there = self.acts, list[Statements]()
-        effects = len(self.effects.nodes)
+        effects = [len(self.effects.nodes)]
         for k, (b, a) in enumerate(zip(taken, arguments, strict=True)):
             branch, first, self.acts = Branch(selector, k, len(taken)), len(self.endings), 0
             values.append(self.computation(b, [a], level, (*path, branch), [standing[k]], [made_of[k]]))
             made.append(self.gives)
             acts_there.append(self.acts)
+            effects.append(len(self.effects.nodes))
             for at, e in enumerate(self.endings[first:], first):
                 there = replace(e, ends=self.statements.in_branch((branch, e.name), chosen_by, e.ends))
                 self.endings[at] = in_branch(there, branch)
             over.append(parts_of((self.inside or NOTHING).value, values[-1]))
-        # Which effects take place is seen.
-        acted = len(self.effects.nodes) > effects
-        self.acts = acts | (self.statements.chosen(selector, chosen_by, acts_there, differ=True) if acted else 0)
+        # Which effects take place is seen, where they are not as many in all branches.
+        acted = {last - first for first, last in pairwise(effects)}
+        chosen_acts = self.statements.chosen(selector, chosen_by, acts_there, differ=True, surely=len(acted) > 1)
+        self.acts = acts | (chosen_acts if acted != {0} else 0)
         if any(nesting_of(v) != nesting_of(values[0]) for v in values):
             raise NotModelled(f"{i.opcode} {i.name}, of which one branch gives what is in flight")
         flat = [list(leaves_of(v)) for v in values]

@@ -56,10 +56,18 @@ class StatementTable:
     _of: dict[Statements, _Statement] = field(default_factory=dict)
     _given: Statements = 0
     """What stands for arguments, and parts of a state, in what is read for all of them at once."""
+    _labelled: Statements = 0
+    """Those that are told."""
 
     def said(self, label: str, key: Hashable) -> Statements:
         """A promise, of which `key` tells all that decides whether it holds."""
-        return self._put(("said", label, key), label=label)
+        one = self._put(("said", label, key), label=label)
+        self._labelled |= one
+        return one
+
+    def met(self, key: Hashable) -> Statements:
+        """That devices meet there, which states nothing: which of them do is chosen where it stands."""
+        return self._put(("met", key))
 
     def given(self, key: Hashable) -> Statements:
         """What stands in a turn for a part of a loop's state, or in a function for an argument."""
@@ -68,18 +76,24 @@ class StatementTable:
         return bit
 
     def chosen(
-        self, selector: Node, chosen_by: Statements, of_branches: Sequence[Statements], differ: bool
+        self,
+        selector: Node,
+        chosen_by: Statements,
+        of_branches: Sequence[Statements],
+        differ: bool,
+        surely: bool = True,
     ) -> Statements:
-        """What one of the branches gives, which differ in their values, or only in what these are made of."""
+        """What one of the branches gives, which differ in their values, if not `surely`, or only in what these are made
+        of."""
         always = self.always(of_branches[0])
         alike = len({*of_branches}) == 1 and not of_branches[0] & ~always
         if alike and not (differ and chosen_by):
             return of_branches[0]
         for of in of_branches[1:]:
             always &= self.always(of)
-        if differ:
+        if differ and surely:
             always |= self.always(chosen_by)
-        key = "chosen", selector, chosen_by, tuple(of_branches), differ
+        key = "chosen", selector, chosen_by, tuple(of_branches), differ, surely
         return self._put(key, around=chosen_by | union(of_branches), always=always)
 
     def in_branch(self, key: Hashable, chosen_by: Statements, of: Statements) -> Statements:
@@ -97,7 +111,7 @@ class StatementTable:
         """What is read `inside` of what is run several times, or nobody knows how often, and given what is `around`:
         its states first, say. `key` tells all values in it. If all around is right, it is wrong in the same cases
         wherever the key, and all that is read inside, is the same."""
-        within = union(map(self.promises, inside))
+        within = union(map(self._said_in, inside))
         if not within and not any(around):
             return 0
         own = self._put(("inside", key, *inside), inside=within) if within else 0
@@ -107,8 +121,8 @@ class StatementTable:
         """Those of which any, if it is wrong, makes what is made of these undefined."""
         return union(self._of[one].always for one in each(statements))
 
-    def promises(self, statements: Statements) -> Statements:
-        """All that is promised in these."""
+    def _said_in(self, statements: Statements) -> Statements:
+        """All in these but what is given."""
         return union(self._of[one].all for one in each(statements)) & ~self._given
 
     def given_in(self, statements: Statements) -> Statements:
@@ -129,13 +143,10 @@ class StatementTable:
             done |= todo
             found = 0
             for one in each(todo):
-                statement = self._of[one]
-                if statement.label is not None:
-                    out |= one
-                out |= statement.inside & ~seen
-                found |= statement.around
+                out |= one | self._of[one].inside & ~seen
+                found |= self._of[one].around
             todo = found & ~seen & ~done
-        return out
+        return out & self._labelled
 
     def _put(
         self,

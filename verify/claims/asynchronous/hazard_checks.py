@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -224,6 +224,7 @@ def operand_hazards(scene: Scene) -> Iterator[Judgement]:
                 break
             note = note or _optional_writer(scene, local, flight, buffer)
         place, unknown = HloPosition(flight.computation, flight.opening), not_followed(scene, flight.start)
+        unknown = unknown or _met_elsewhere(scene, local, flight, flight.operands, ("writes",))
         yield judged("hazard-operand", place, problem, unknown, note=note)
 
 
@@ -276,10 +277,11 @@ def output_hazards(scene: Scene) -> Iterator[Judgement]:
             )
             break
         place, unknown = HloPosition(flight.computation, flight.opening), not_followed(scene, flight.start)
+        unknown = unknown or _met_elsewhere(scene, local, flight, tuple(buffers.values()), ("reads", "writes"))
         yield judged("hazard-output", place, problem, unknown, note=note)
 
 
-def _touching(local: LocalBuffers, buffers: Mapping[Spot, Spot]) -> Iterator[tuple[str, str, Spot]]:
+def _touching(local: LocalBuffers, buffers: Iterable[Spot]) -> Iterator[tuple[str, str, Spot]]:
     """Who reads or writes one of the buffers, in the order of the text."""
     readers, makers = _by_buffer(local)
     found: list[tuple[int, str, str, Spot]] = []
@@ -288,6 +290,33 @@ def _touching(local: LocalBuffers, buffers: Mapping[Spot, Spot]) -> Iterator[tup
         found += [(local.order[spot[0]], spot[0], "writes", spot) for spot in makers.get(buffer, ())]
     for _, name, act, spot in sorted(found):
         yield name, act, spot
+
+
+def _met_elsewhere(
+    scene: Scene, local: LocalBuffers, flight: Flight, spots: tuple[Spot, ...], acts: tuple[str, ...]
+) -> str | None:
+    """Who touches meanwhile what does not lie in the buffers that are in flight, and may lie there in some run, or in
+    what is handed over by some caller."""
+    callers = scene.context.chains.flow.callers[flight.computation]
+    crosses = flight.from_the_beginning and flight.open_end and not flight.closings
+    if crosses and all(i.opcode in IN_STEPS for _, i in callers):
+        return None  # judged where it is called
+    own = {local.buffer(spot) for spot in spots}
+    near = {local.place(spot): spot for spot in spots}
+    for name, act, spot in _touching(local, [b for b in _buffers_by_place(local, near) if b not in own]):
+        if act in acts and _during(scene, local, flight, name):
+            what = _spot(near[local.place(spot)])
+            return f"whether {_spot(spot)}, which {name} {act} meanwhile, lies in the buffer of {what}"
+    return None
+
+
+def _buffers_by_place(local: LocalBuffers, places: Iterable[Spot]) -> list[Spot]:
+    cached: dict[Spot, list[Spot]] | None = local.__dict__.get("_buffers_by_place")
+    if cached is None:
+        cached = local.__dict__["_buffers_by_place"] = {}
+        for buffer in (*_by_buffer(local)[0], *local.versions_in):
+            cached.setdefault(local.place(buffer), []).append(buffer)
+    return [buffer for place in places for buffer in cached.get(place, ())]
 
 
 _Index = tuple[dict[Spot, list[tuple[str, Spot]]], Mapping[Spot, tuple[Spot, ...]]]
@@ -321,7 +350,10 @@ def overwrite_hazards(scene: Scene) -> Iterator[Judgement]:
             if local.computation.name == scene.buffers.module.entry_name
         }
         root = local.computation.root_name
-        live_out = {local.version.get(spot, spot) for spot in local.leaves(root)}
+        # What flies holds its operands: that they are read until it is done is told of its flight.
+        held = scene.context.chains.is_held
+        returned = (s for s in local.leaves(root) if not held(HloPosition(local.computation.name, *s)))
+        live_out = {local.version.get(spot, spot) for spot in returned}
         needed = live_out.union(local.version.get(spot, spot) for reads in readers.values() for _, spot in reads)
         for buffer, found in versions.items():
             # A buffer with one version is never written over.
@@ -400,9 +432,9 @@ def _overwritten(
     opening = None if made < 0 else version[0]
     for other in found:
         # Two parts of one result, made at one time: said once, at the first of those that are needed. What nobody needs
-        # is written all the same, but for parameters.
-        written = made >= 0 and other != version and other[1][:1] != (UNSEEN,)
-        if made == local.made(other) and (other > version if other in needed else written):
+        # is written all the same. Two parameters that lie in one buffer are judged where they are handed over.
+        written = other != version and other[1][:1] != (UNSEEN,)
+        if 0 <= made == local.made(other) and (other > version if other in needed else written):
             return f"{_spot(version)} and {_spot(other)} lie in one buffer, and both are made there"
         # Parameters are there before anything runs.
         if local.made(other) < 0 or not orders.between(opening, other[0], ()):
