@@ -327,7 +327,7 @@ class GraphReader(OperationReader):
         # In a branch, or a turn, the devices that give it may be others than those that read it: what chooses there is
         # chosen for them, too.
         of |= self.statements.met(by) if path else 0
-        sources.parts = [self.statements.whole((by, at), of, seen=not path) for at in range(len(leaves))]
+        sources.parts = [self.statements.whole((by, at), of) for at in range(len(leaves))]
         sources.own = 0
         return value
 
@@ -378,7 +378,9 @@ class GraphReader(OperationReader):
             acts_there.append(self.acts)
             effects.append(len(self.effects.nodes))
             for at, e in enumerate(self.endings[first:], first):
-                there = replace(e, ends=self.statements.in_branch((branch, e.name), chosen_by, e.ends))
+                there = replace(
+                    e, ends=self.statements.whole(("in branch", branch, e.name, chosen_by), chosen_by | e.ends)
+                )
                 self.endings[at] = in_branch(there, branch)
             over.append(parts_of((self.inside or NOTHING).value, values[-1]))
         # Which effects take place is seen, where they are not as many in all branches.

@@ -85,10 +85,9 @@ class StatementTable:
     ) -> Statements:
         """What one of the branches gives, which differ in their values, if not `surely`, or only in what these are made
         of."""
-        always = self.always(of_branches[0])
-        alike = len({*of_branches}) == 1 and not of_branches[0] & ~always
-        if alike and not (differ and chosen_by):
+        if len({*of_branches}) == 1 and not (differ and chosen_by):
             return of_branches[0]
+        always = self.always(of_branches[0])
         for of in of_branches[1:]:
             always &= self.always(of)
         if differ and surely:
@@ -96,14 +95,10 @@ class StatementTable:
         key = "chosen", selector, chosen_by, tuple(of_branches), differ, surely
         return self._put(key, around=chosen_by | union(of_branches), always=always)
 
-    def in_branch(self, key: Hashable, chosen_by: Statements, of: Statements) -> Statements:
-        """What is run in a branch alone: `key` tells what, and which branch."""
-        return self.whole(("in branch", key, chosen_by, of), chosen_by | of)
-
-    def whole(self, key: Hashable, of: Statements, seen: bool = True) -> Statements:
+    def whole(self, key: Hashable, of: Statements) -> Statements:
         """What is wrong, if it is, for one of these, and in the same cases wherever it has the same key and is made of
-        the same. If it is not `seen`, this licenses it only as a part of something else."""
-        return self._put(("whole", key, of, seen), around=of, unseen=not seen) if of else 0
+        the same."""
+        return self._put(("whole", key, of), around=of) if of else 0
 
     def repeated(
         self, key: Hashable, inside: Sequence[Statements], around: Sequence[Statements], always: Statements = 0
@@ -155,14 +150,13 @@ class StatementTable:
         inside: Statements = 0,
         around: Statements = 0,
         always: Statements = 0,
-        unseen: bool = False,
     ) -> Statements:
         if key not in self._bits:
             bit = self._bits[key] = 1 << len(self._bits)
             # What stands for others is told by them.
             own = 0 if inside or around else bit
             everything = own | inside | union(self._of[one].all for one in each(around))
-            self._of[bit] = _Statement(label, inside, around, always | (0 if unseen else bit), everything)
+            self._of[bit] = _Statement(label, inside, around, always | bit, everything)
         return self._bits[key]
 
 

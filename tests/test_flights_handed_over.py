@@ -1,0 +1,165 @@
+"""What flies where a computation is handed one array twice, by one of several callers, and what a call ends or begins:
+each wrong module stands beside its sound twin."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from hloproof.claims.asynchronous import judge
+from hloproof.models.hlo.parser import parse_module
+from hloproof.results.verdict import Verdict
+
+_HEAD: Final = (
+    " a = f32[8] parameter(0)\n b = f32[8] parameter(1)\n k = pred[] parameter(2)\n x = f32[8] negate(a)\n"
+    " y = f32[8] cosine(a)\n u = f32[8] negate(b)\n v = f32[8] sine(b)\n"
+)
+_TWO: Final = " p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n"
+_UPDATE: Final = " c = f32[2] constant({1,2})\n z = s32[] constant(0)\n e = f32[8] dynamic-update-slice(q, c, z)\n"
+_STATE: Final = "(f32[8], f32[8], u32[])"
+_FLIES: Final = f" s = {_STATE} copy-start(p)\n{_UPDATE} d = f32[8] copy-done(s)\n ROOT r = f32[8] add(e, d)\n"
+_WRITES: Final = (
+    ' s = ((f32[8]), f32[8]) custom-call-start(p), custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}\n'
+    " t = f32[8] sine(q)\n d = f32[8] custom-call-done(s)\n ROOT r = f32[8] add(t, d)\n"
+)
+_CALLS: Final = (
+    " m = f32[8] call(x, OTHER), to_apply=g\n n = f32[8] call(u, v), to_apply=g\n ROOT r = f32[8] add(m, n)\n"
+)
+
+
+def _told(entry: str, bodies: str, scheduled: bool = True) -> dict[str, set[str]]:
+    """What is not proved, with its verdicts."""
+    head = "HloModule m" + ", is_scheduled=true" * scheduled
+    found = judge(parse_module(f"{head}\n{bodies}ENTRY e {{\n{_HEAD}{entry}}}\n"), lambda _: True, lambda _: False)
+    out: dict[str, set[str]] = {}
+    for j in found:
+        if j.found.verdict is not Verdict.PROVED:
+            out.setdefault(j.claim, set()).add(str(j.found.verdict))
+    return out
+
+
+_HANDED: Final = {
+    "a call": (_CALLS, f"g {{\n{_TWO}{_FLIES}}}\n"),
+    "a branch": (
+        " t = (f32[8], f32[8]) tuple(x, OTHER)\n o = (f32[8], f32[8]) tuple(u, v)\n"
+        " ROOT r = f32[8] conditional(k, t, o), true_computation=g, false_computation=g\n",
+        "g {\n t = (f32[8], f32[8]) parameter(0)\n p = f32[8] get-tuple-element(t), index=0\n"
+        f" q = f32[8] get-tuple-element(t), index=1\n{_FLIES}}}\n",
+    ),
+    "a call in flight": (
+        "".join(
+            f" s{n} = ((f32[8], f32[8]), f32[8]) call-start({given}), to_apply=g\n d{n} = f32[8] call-done(s{n})\n"
+            for n, given in enumerate(("x, OTHER", "u, v"))
+        )
+        + " ROOT r = f32[8] add(d0, d1)\n",
+        f"g {{\n{_TWO}{_FLIES}}}\n",
+    ),
+    "a call that writes in a call": (
+        _CALLS,
+        f"h {{\n q = f32[8] parameter(0)\n{_UPDATE} ROOT r = f32[8] negate(e)\n}}\n"
+        f"g {{\n{_TWO} s = {_STATE} copy-start(p)\n e = f32[8] call(q), to_apply=h\n d = f32[8] copy-done(s)\n"
+        " ROOT r = f32[8] add(e, d)\n}\n",
+    ),
+    "a call in a call": (
+        _CALLS.replace("to_apply=g", "to_apply=f"),
+        f"g {{\n{_TWO}{_FLIES}}}\nf {{\n{_TWO} ROOT r = f32[8] call(p, q), to_apply=g\n}}\n",
+    ),
+    "what has begun": (
+        f" s = {_STATE} copy-start(x)\n m = f32[8] call(s, OTHER), to_apply=g\n"
+        f" t = {_STATE} copy-start(u)\n n = f32[8] call(t, v), to_apply=g\n ROOT r = f32[8] add(m, n)\n",
+        f"g {{\n s = {_STATE} parameter(0)\n q = f32[8] parameter(1)\n{_UPDATE} d = f32[8] copy-done(s)\n"
+        " ROOT r = f32[8] add(e, d)\n}\n",
+    ),
+    "what is handed back in flight": (
+        " s = ((f32[8]), ()) async-start(x), calls=id\n w = f32[8] async-done(s)\n"
+        " ROOT r = f32[8] call(x, OTHER), to_apply=g\n",
+        f"id {{\n p = f32[8] parameter(0)\n ROOT r = f32[8] bitcast(p)\n}}\ng {{\n{_TWO}{_FLIES}}}\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", _HANDED)
+def test_what_is_read_in_flight_is_not_written_where_one_array_is_handed_over_twice(way: str) -> None:
+    """By one caller, and by another two arrays: no more is known in the computation than that they may be one."""
+    entry, bodies = _HANDED[way]
+    same, other = ("w", "y") if way == "what is handed back in flight" else ("x", "y")
+    told = _told(entry.replace("OTHER", same), bodies)
+    assert "unknown" in told["hazard-operand"], told
+    assert not _told(entry.replace("OTHER", other), bodies)
+
+
+@pytest.mark.parametrize(("other", "named"), [("x", True), ("y", False)])
+def test_what_is_written_in_flight_is_not_read_where_one_array_is_handed_over_twice(other: str, named: bool) -> None:
+    told = _told(_CALLS.replace("OTHER", other), f"g {{\n{_TWO}{_WRITES}}}\n")
+    assert ("unknown" in told.get("hazard-output", ())) is named
+    assert bool(told) is named
+
+
+@pytest.mark.parametrize(("other", "named"), [("x", True), ("y", False)])
+def test_what_is_read_in_flight_is_not_written_as_declared_without_a_schedule(other: str, named: bool) -> None:
+    writes = (
+        f' s = {_STATE} copy-start(p)\n e = f32[8] custom-call(q), custom_call_target="w", '
+        "output_to_operand_aliasing={{}: (0, {})}, control-predecessors={s}\n"
+        " d = f32[8] copy-done(s), control-predecessors={e}\n ROOT r = f32[8] add(e, d)\n"
+    )
+    told = _told(_CALLS.replace("OTHER", other), f"g {{\n{_TWO}{writes}}}\n", scheduled=False)
+    assert told == ({"hazard-operand": {"unknown"}} if named else {})
+
+
+_ENDS: Final = "ends {\n s = ((f32[8]), ()) parameter(0)\n ROOT d = f32[8] custom-call-done(s)\n}\n"
+_BEGUN: Final = (
+    ' s = ((f32[8]), ()) custom-call-start(x), custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}\n'
+)
+_TURN: Final = (
+    "turn {\n t = (f32[8], f32[8], s32[]) parameter(0)\n x = f32[8] get-tuple-element(t), index=0\n"
+    " y = f32[8] get-tuple-element(t), index=1\n n = s32[] get-tuple-element(t), index=2\n"
+    f" one = s32[] constant(1)\n m = s32[] subtract(n, one)\n yc = f32[8] copy(y)\n{_BEGUN}"
+    " d = f32[8] ENDS\nLINES ROOT o = (f32[8], f32[8], s32[]) tuple(v, q, m)\n}\n"
+    "more {\n t = (f32[8], f32[8], s32[]) parameter(0)\n n = s32[] get-tuple-element(t), index=2\n"
+    " z = s32[] constant(0)\n ROOT o = pred[] compare(n, z), direction=GT\n}\n"
+)
+
+
+@pytest.mark.parametrize("ends", ["call(s), to_apply=ends", "custom-call-done(s)"])
+def test_what_a_call_ends_lies_where_it_was_written(ends: str) -> None:
+    """Though the result is not promised where it begins."""
+    made, read = " v = f32[8] negate(yc)\n", " q = f32[8] sine(d)\n"
+    entry = (
+        " n = s32[] constant(3)\n t = (f32[8], f32[8], s32[]) tuple(x, y, n)\n"
+        " w = (f32[8], f32[8], s32[]) while(t), condition=more, body=turn\n"
+        " ROOT r = f32[8] get-tuple-element(w), index=0\n"
+    )
+    for lines, told in ((made + read, {"hazard-overwrite": {"refuted"}}), (read + made, {})):
+        ended = _ENDS if ends.startswith("call") else ""
+        assert _told(entry, ended + _TURN.replace("ENDS", ends).replace("LINES", lines)) == told
+
+
+@pytest.mark.parametrize("state", ["((f32[8]), f32[8])", "((f32[8]), ())"])
+@pytest.mark.parametrize("written", [False, True])
+def test_the_operands_that_a_state_holds_are_no_results(state: str, written: bool) -> None:
+    """A call begins what writes in place; what else writes there is wrong all the same."""
+    update = " c = f32[2] constant({1,2})\n z = s32[] constant(0)\n q = f32[8] dynamic-update-slice(p, c, z)\n"
+    bodies = "starts {\n p = f32[8] parameter(0)\n" + _BEGUN.replace("((f32[8]), ())", state).replace("(x)", "(p)")
+    bodies += update + f" ROOT t = ({state}, f32[8]) tuple(s, q)\n}}\n" if written else "}\n"
+    entry = f" s = {state} call(x), to_apply=starts\n ROOT d = f32[8] custom-call-done(s)\n"
+    if written:
+        entry = (
+            f" t = ({state}, f32[8]) call(x), to_apply=starts\n s = {state} get-tuple-element(t), index=0\n"
+            " q = f32[8] get-tuple-element(t), index=1\n d = f32[8] custom-call-done(s)\n ROOT r = f32[8] add(d, q)\n"
+        )
+    else:
+        bodies = bodies.replace(" s = ", " ROOT s = ")
+    assert bool(_told(entry, bodies)) is written
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_two_arguments_that_one_caller_hands_over_as_one_are_no_two_values_there(late: bool) -> None:
+    """Which are read before either is written over."""
+    read, write = " n = f32[8] sine(q)\n", " e = f32[8] dynamic-update-slice(p, c, z)\n"
+    lines = " c = f32[2] constant({1,2})\n z = s32[] constant(0)\n" + (write + read if late else read + write)
+    bodies = (
+        f'g {{\n{_TWO}{lines} o = f32[8] custom-call(n), custom_call_target="o", custom_call_has_side_effect=true\n'
+    )
+    told = _told(_CALLS.replace("OTHER", "x"), bodies + " ROOT r = f32[8] bitcast(e)\n}\n")
+    assert set(told) == ({"hazard-overwrite"} if late else set())
