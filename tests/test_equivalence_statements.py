@@ -115,6 +115,13 @@ def test_words_beside_a_parameter_are_the_same_of_the_same_parts(first: str, nam
     assert told([*lines, *two(*(f"w{k} = {V} call(t{k}), to_apply=takes" for k in (0, 1)))], takes) is named
 
 
+@pytest.mark.parametrize(("words", "named"), [(ODD, True), ("", False)])
+def test_what_is_promised_beside_words_says_nothing_of_the_same_without(words: str, named: bool) -> None:
+    states = f"states {{\n x = {V} parameter(0)\n i = s32[4,1] parameter(1)\n"
+    states += f" ROOT g = {V} gather(x, i), {GATHER}{SORTED}\n}}\n"
+    assert told(two(f"w0 = {V} call(x, i), to_apply=states{words}", f"w1 = {V} negate(c)"), states) is named
+
+
 @pytest.mark.parametrize(
     ("branches", "named"), [("sends", True), ("copies", True), ("sends, sends", True), ("sends, copies", False)]
 )

@@ -297,10 +297,8 @@ def _met_elsewhere(
 ) -> str | None:
     """Who touches meanwhile what does not lie in the buffers that are in flight, and may lie there in some run, or in
     what is handed over by some caller."""
-    callers = scene.context.chains.flow.callers[flight.computation]
-    crosses = flight.from_the_beginning and flight.open_end and not flight.closings
-    if crosses and all(i.opcode in IN_STEPS for _, i in callers):
-        return None  # judged where it is called
+    if flight.from_the_beginning and flight.open_end:
+        return None  # what crosses a computation is judged where that is called
     own = {local.buffer(spot) for spot in spots}
     near = {local.place(spot): spot for spot in spots}
     for name, act, spot in _touching(local, [b for b in _buffers_by_place(local, near) if b not in own]):
