@@ -985,7 +985,7 @@ def test_what_a_branch_makes_is_written_over_what_it_reads_later(given: str, fou
 
 
 _MADE_BY: Final = {
-    "a fusion": ("fusion(x), kind=kLoop, calls=turned", "unknown"),
+    "a fusion": ("fusion(x), kind=kLoop, calls=turned", "refuted"),
     "a fusion element by element": ("fusion(x), kind=kLoop, calls=negated", "proved"),
     "a fusion of a part of a tuple": ("fusion(u), kind=kLoop, calls=of_tuple", "unknown"),
     "what is no fusion": ("reverse(x), dimensions={0}", "unknown"),

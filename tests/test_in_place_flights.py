@@ -303,6 +303,8 @@ def test_what_ends_in_a_call_gives_back_what_it_was_given(gives: str, expected: 
     steps = f" s = {_GIVEN} async-start(x, y, k), calls=run\n ROOT v = f32[8] call(s), to_apply=ends\n"
     if not inside:
         steps = steps.replace("ROOT v", "v") + f" ROOT f = f32[8] fusion(x, v), {_OVER}\n"
+    # Once copies are inserted both operands lie where the choice does.
+    expected = "refuted" if head and expected == "unknown" else expected
     assert _found(steps, head, f"{ends}}}\n{run}") == {expected}
 
 

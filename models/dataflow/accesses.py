@@ -68,3 +68,5 @@ class Summary:
     """For a part of the result the first part that is the same array; only where that is another one."""
     together: tuple[OneBuffer, ...]
     """Where parts of parameters and of the result may lie together once copies have been inserted."""
+    shared: tuple[OneBuffer, ...]
+    """Where they do."""

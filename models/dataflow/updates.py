@@ -72,7 +72,7 @@ class Updates:
             for output, number, index in self._in_flight_in_place(i, link.opcode):
                 if number < len(i.operands):
                     pair(output, i.operands[number], index, True)
-        if link is not None and link.role == "update" and len(self._chains.starts[self._here(i)]) == 1:
+        if link is not None and link.role == "update" and link.form == "sugared" and len(self._starts(i)) == 1:
             for effect in self._bound_here(i):
                 if effect.output is not None:
                     pair((1, *effect.output), i.operands[effect.number], effect.part, effect.optional)
@@ -163,6 +163,9 @@ class Updates:
                 if before <= effect.number < before + len(i.operands) - first:
                     yield effect._replace(number=effect.number - before + first)
 
+    def _starts(self, i: Instruction) -> frozenset[HloPosition]:
+        return self._chains.starts[self._here(i)]
+
     def _here(self, i: Instruction) -> HloPosition:
         return HloPosition(self._computation.name, i.name)
 
@@ -176,7 +179,8 @@ class Updates:
         summary = self._summaries.get(chains.runs(begun) or "")
         for (number, index), access in summary.accesses.items() if summary is not None else ():
             if access.writer is not None:
-                yield Effect(number, index, True, None)
+                outputs = [at for at, origin in summary.passes.items() if origin == (number, index)] if summary else []
+                yield from (Effect(number, index, True, at) for at in outputs or (None,))
         if wrapped.opcode != "sort" and wrapped.result is not None:
             names = tuple(p.instruction for p in chains.bound(start))
             inside = replace(begun, opcode=wrapped.opcode, operands=names, shape=wrapped.result)

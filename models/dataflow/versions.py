@@ -173,12 +173,15 @@ class LocalBuffers:
         """For a part of the result of what flies, as an update or the end has it: the starts, each with the number of
         the operand in whose buffer it is written, the part of that, and whether a copy may come between."""
         link, at = link_of(i.opcode), spot[1]
-        if link is None or link.role == "start" or link.form != "sugared":
+        if link is None or link.role == "start" or link.form == "explicit":
             return
         if link.role == "update":
             if at[:1] != (1,):
                 return
             at = at[1:]
+        before = shape_at(self.computation.by_name[i.operands[0]].shape, (1, *at))
+        if isinstance(before, ArrayShape | BufferShape) and link.form != "sugared":
+            return  # what a computation gives lies where it gives it
         for start in sorted(self.buffers.chains.starts[HloPosition(self.computation.name, i.name)]):
             for number, index, optional, output in self._updates.effects(start):
                 if output is not None and at[: len(output)] == output:
@@ -237,7 +240,8 @@ class LocalBuffers:
         """What may lie in one buffer in what an instruction runs may do so where it is handed over and given back."""
         for body, operands in self._handed_over(i):
             summary = self.summaries.get(body)
-            for one in summary.together if summary is not None else ():
+            for one in (*summary.together, *summary.shared) if summary is not None else ():
+                share = self._share if summary is not None and one in summary.shared else self._may_share
                 given = [(operands[number], at) for number, at in one.parts if number < len(operands)]
                 spots = [(name, (*before, *at)) for (name, before), at in given]
                 results = [(i.name, at) for at in one.results if (i.name, at) in self.version]
@@ -248,7 +252,7 @@ class LocalBuffers:
                     # Constants lie in memory of their own: a copy stands between.
                     found = [s for s in group if s in self.version and not self._is_constant(s)]
                     for spot in found[1:]:
-                        self._may_share(found[0], spot)
+                        share(found[0], spot)
 
     def _bound_by(self, name: str) -> int:
         """How many operands are bound when an instruction is done, which others bind the rest of."""
@@ -363,6 +367,10 @@ class LocalBuffers:
         # The first operand is the chain itself; what is bound here are the others.
         if link is not None and link.role == "update":
             return [spot for name in i.operands[1:] for spot in self.leaves(name)]
+        if link is not None and link.role == "start" and (body := self.buffers.chains.runs(i)) in self.summaries:
+            touched = self.summaries[body or ""].accesses.items()
+            parts = [(n, at) for (n, at), access in touched if access.reader and n < len(i.operands)]
+            return [(i.operands[n], at) for n, at in parts]
         if i.opcode in IN_STEPS:
             out: list[Spot] = []
             for body, operands in self.callees.bodies(i):
@@ -490,13 +498,18 @@ class LocalBuffers:
         one = {at: first[v] for at, v in ends.items() if first.setdefault(v, at) != at}
         keys = dict.fromkeys((*written, *read))
         accesses = {key: Access(tuple(read.get(key, ())), tuple(written.get(key, ()))) for key in keys}
-        there: dict[Spot, tuple[list[tuple[int, ShapeIndex]], list[ShapeIndex]]] = {}
-        for name, at in held:
-            there.setdefault(self.place((name, at)), ([], []))[0].append((parameters[name], at))
-        for at, version in ends.items():
-            there.setdefault(self.place(version), ([], []))[1].append(at)
-        together = tuple(OneBuffer(tuple(p), tuple(r)) for p, r in there.values() if len(p) + len(r) > 1)
-        return Summary(accesses, passes, unchanged, one, together)
+
+        def grouped(of: Callable[[Spot], Spot]) -> tuple[OneBuffer, ...]:
+            there: dict[Spot, tuple[list[tuple[int, ShapeIndex]], list[ShapeIndex]]] = {}
+            for name, at in held:
+                there.setdefault(of((name, at)), ([], []))[0].append((parameters[name], at))
+            for at, version in ends.items():
+                there.setdefault(of(version), ([], []))[1].append(at)
+            return tuple(OneBuffer(tuple(p), tuple(r)) for p, r in there.values() if len(p) + len(r) > 1)
+
+        several = tuple(one for one in grouped(self.buffer) if len(one.parts) > 1)
+
+        return Summary(accesses, passes, unchanged, one, grouped(self.place), several)
 
 
 def local_buffers(

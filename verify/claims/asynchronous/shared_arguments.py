@@ -132,12 +132,20 @@ def _at_once(local: LocalBuffers, name: str, given: list[str], summary: Summary)
     for keys in _by_buffer(local, given, summary).values():
         for written, other in permutations(keys, 2):
             first, second = (summary.accesses.get(key, _NOTHING) for key in (written, other))
-            both = next((w for w in first.writes if w in second.reads), None)
+            # What an update binds is written or read by the operation that has begun.
+            reads = {s for r in second.reads for s in _begun(local, name, r)}
+            both = next((w for w in first.writes if not reads.isdisjoint(_begun(local, name, w))), None)
             if both is not None:
                 return (
                     f"whether {both} of {name} reads {_part(*other)} before it writes {_part(*written)}, in one buffer"
                 )
     return None
+
+
+def _begun(local: LocalBuffers, computation: str, name: str) -> frozenset[HloPosition]:
+    """The starts of the operation in flight that an instruction is a link of; else where it stands."""
+    chains, here = local.buffers.chains, HloPosition(computation, name)
+    return chains.starts.get(here) or frozenset({here})
 
 
 def _in_a_loop(
