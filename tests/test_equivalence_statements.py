@@ -246,3 +246,91 @@ def test_what_a_function_promises_in_a_turn_is_stated_whether_a_part_stays_or_no
     assert dict(decide(before, right, "exact").axioms) == {}
     found = decide(before, wrong, "exact")
     assert (found.verdict, found.reason) == ("unknown", "a loop is said to take 3 turns, and takes 5")
+
+
+def of_one(name: str, takes: str, lines: str, gives: str) -> str:
+    """A function of numbers, of which `takes` names the arguments; `e` is the one that is gathered by. Of the second
+    one, whose name ends with 1, that is promised after alone."""
+    given = "".join(f" {one} = s32[] parameter({k})\n" for k, one in enumerate(takes))
+    said = "SAID" if name.endswith("1") else SORTED
+    read = f" v = {V} broadcast(e), dimensions={{}}\n i = s32[4,1] broadcast(e), dimensions={{}}\n"
+    read += f" c = {V} gather(v, i), {GATHER}{said}\n d = {V} gather(v, i), {GATHER}\n"
+    return f"{name} {{\n{given}{read} {lines}\n ROOT r = {gives}\n}}\n"
+
+
+CHOICE = (
+    f"m = {V} conditional(a, c, d), branch_computations={{copies, copies}}\n"
+    " l = s32[1] slice(m), slice={[0:1]}\n h = s32[] reshape(l)\n"
+)
+
+
+@pytest.mark.parametrize(("step", "named"), [(1, False), (2, True)])
+def test_what_one_result_chooses_by_is_told_by_all_values_of_the_function(step: int, named: bool) -> None:
+    """An accumulator that nobody reads chooses what the other one reads."""
+    steps = [f"{CHOICE} o = s32[] constant({k})\n j = s32[] add(a, o)\n u = s32[] add(b, h)" for k in (1, step)]
+    functions = "".join(of_one(f"f{k}", "abef", of, "(s32[], s32[]) tuple(j, u)") for k, of in enumerate(steps))
+    lines = [f"t{k} = (s32[], s32[]) reduce(x, x, n, n), dimensions={{0}}, to_apply=f{k}" for k in (0, 1)]
+    lines += [f"w{k} = s32[] get-tuple-element(t{k}), index=1" for k in (0, 1)]
+    assert told([*lines, "ROOT r = (s32[], s32[]) tuple(w0, w1)"], functions) is named
+
+
+@pytest.mark.parametrize(("pad", "named"), [("1_0", False), ("0_1", True)])
+def test_what_a_function_reads_is_told_with_where_it_is_applied(pad: str, named: bool) -> None:
+    functions = "".join(of_one(f"f{k}", "ae", CHOICE, "s32[] add(a, h)") for k in (0, 1))
+    pads = enumerate((pad, "1_0"))
+    lines = [f"w{k} = {V} reduce-window(x, n), window={{size=2 pad={of}}}, to_apply=f{k}" for k, of in pads]
+    assert told([*lines, f"ROOT r = ({V}, {V}) tuple(w0, w1)"], functions) is named
+
+
+@pytest.mark.parametrize(("first", "named"), [("scatter", False), ("select", True)])
+def test_which_function_has_a_loop_tells_it_apart(first: str, named: bool) -> None:
+    """Nobody reads what the loop gives, and both functions are given two numbers."""
+    loop = " l = s32[1] slice(c), slice={[0:1]}\n k = s32[] reshape(l)\n"
+    loop += " w = s32[] while(k), condition=differs, body=up2"
+    plain = " e = s32[] parameter(0)\n f = s32[] parameter(1)\n"
+    functions, lines = "", ["y = s32[2] slice(x), slice={[0:2]}"]
+    for k, where in enumerate((first, "scatter")):
+        for name, gives in (("select", "pred[] compare(e, f), direction=GE"), ("scatter", "s32[] add(e, f)")):
+            runs = of_one(f"{name}{k}", "ef", loop, gives)
+            functions += runs if name == where else f"{name}{k} {{\n{plain} ROOT r = {gives}\n}}\n"
+        applied = f"window={{size=2 stride=2}}, select=select{k}, scatter=scatter{k}"
+        lines.append(f"w{k} = {V} select-and-scatter(x, y, n), {applied}")
+    assert told([*lines, f"ROOT r = {V} negate(x)"], functions) is named
+
+
+PAIR = f"({V}, s32[4,1])"
+GIVEN = f" x = {V} parameter(0)\n i = s32[4,1] parameter(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "named"),
+    [("call(t), to_apply=words", False), ("conditional(s, t, t), branch_computations={words, takes}", True)],
+)
+def test_what_is_said_beside_words_may_decide_on_a_loop_there(first: str, named: bool) -> None:
+    parts = f" t = {PAIR} parameter(0)\n x = {V} get-tuple-element(t), index=0\n"
+    parts += " i = s32[4,1] get-tuple-element(t), index=1\n"
+    functions = (
+        f"states {{\n{GIVEN} c = {V} call(x), to_apply=runs\n g = {V} gather(x, i), {GATHER}{SORTED}\n"
+        f" ROOT r = {V} copy(c)\n}}\n"
+        f"words {{\n{parts} ROOT r = {V} call(x, i), to_apply=states{ODD}\n}}\n"
+        f"takes {{\n t = {PAIR} parameter(0)\n ROOT x = {V} get-tuple-element(t), index=0\n}}\n"
+    )
+    lines = [f"x = {V} parameter(0)", "i = s32[4,1] parameter(1)", "s = s32[] parameter(2)", f"t = {PAIR} tuple(x, i)"]
+    lines.append(f"w0 = {V} {first}")
+    root, again = f"ROOT r = {V} negate(x)", f"w1 = {V} call(t), to_apply=words"
+    before = parse_module(entry(*lines, root, before=FUNCTIONS + functions))
+    after = parse_module(entry(*lines, again, root, before=FUNCTIONS + functions))
+    assert is_named(before, after, PROMISE) is named
+
+
+def test_what_an_effect_applies_counts_also_where_nobody_reads_what_it_gives() -> None:
+    """Though the same is stated elsewhere."""
+    functions = "".join(
+        f"{name} {{\n{GIVEN} ROOT g = {V} gather(x, i), {GATHER}{said}\n}}\n"
+        for name, said in (("plain", ""), ("sorted", SORTED))
+    )
+    lines = [f"x = {V} parameter(0)", "i = s32[4,1] parameter(1)", f"d = {V} call(x, i), to_apply=sorted"]
+    acts = 'custom_call_target="t", custom_call_has_side_effect=true, called_computations={OF}'
+    text = entry(*lines, f"e = {V} custom-call(x, i), {acts}", f"ROOT r = {V} negate(x)", before=functions)
+    before, after = (parse_module(text.replace("OF", of)) for of in ("plain", "sorted"))
+    assert is_named(before, after, PROMISE)
