@@ -28,9 +28,9 @@ _CALLS: Final = (
 )
 
 
-def _told(entry: str, bodies: str, scheduled: bool = True) -> dict[str, set[str]]:
+def _told(entry: str, bodies: str, scheduled: bool = True, says: str = "") -> dict[str, set[str]]:
     """What is not proved, with its verdicts."""
-    head = "HloModule m" + ", is_scheduled=true" * scheduled
+    head = "HloModule m" + ", is_scheduled=true" * scheduled + says
     found = judge(parse_module(f"{head}\n{bodies}ENTRY e {{\n{_HEAD}{entry}}}\n"), lambda _: True, lambda _: False)
     out: dict[str, set[str]] = {}
     for j in found:
@@ -165,3 +165,74 @@ def test_two_arguments_that_one_caller_hands_over_as_one_are_no_two_values_there
     )
     told = _told(_CALLS.replace("OTHER", "x"), bodies + " ROOT r = f32[8] bitcast(e)\n}\n")
     assert set(told) == ({"hazard-overwrite"} if late else set())
+
+
+_BODIES: Final = (
+    "hands {\n p = f32[8] parameter(0)\n ROOT r = f32[8] bitcast(p)\n}\n"
+    "anew {\n p = f32[8] parameter(0)\n ROOT r = f32[8] negate(p)\n}\n"
+    "writes {\n p = f32[8] parameter(0)\n ROOT r = f32[8] custom-call(p), "
+    'custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}\n}\n'
+)
+_BEGINS: Final = {
+    "promised": " s = ((f32[8]), f32[8]) async-start(a), calls=writes\n d = f32[8] async-done(s)\n",
+    "by the end": " s = ((f32[8]), ()) async-start(a), calls=writes\n d = f32[8] async-done(s)\n",
+    "by an update": " s = ((f32[8]), ()) async-start(a), calls=writes\n w = ((f32[8]), f32[8]) async-update(s)\n"
+    " d = f32[8] async-done(w)\n",
+    "by the end of a call": " s = ((f32[8]), ()) call-start(a), to_apply=writes\n d = f32[8] call-done(s)\n",
+}
+
+
+@pytest.mark.parametrize("begins", _BEGINS)
+@pytest.mark.parametrize("late", [False, True])
+def test_what_a_computation_in_flight_makes_in_place_lies_there(begins: str, late: bool) -> None:
+    """Also where its result is bound later. The array is given away, so that another result lies there as well."""
+    steps = [" o = f32[8] negate(b)\n", " n = f32[8] negate(d)\n"]
+    entry = _BEGINS[begins] + "".join(steps if late else reversed(steps)) + " ROOT r = (f32[8], f32[8]) tuple(n, o)\n"
+    told = _told(entry, _BODIES, says=", input_output_alias={ {1}: (0, {}, may-alias) }")
+    assert told == ({"hazard-donation": {"refuted"}} if late else {})
+
+
+_CHOOSES: Final = {
+    "at once": " c = f32[8] conditional(i, x, y), branch_computations={hands, OTHER}\n",
+    "in a call": " c = f32[8] call(i, x, y), to_apply=chooses\n",
+    "in flight": " s = ((s32[], f32[8], f32[8]), f32[8]) async-start(i, x, y), calls=chooses\n"
+    " c = f32[8] async-done(s)\n",
+    "in flight, and bound later": " s = ((s32[], f32[8], f32[8]), ()) async-start(i, x, y), calls=chooses\n"
+    " c = f32[8] async-done(s)\n",
+}
+
+
+@pytest.mark.parametrize("way", _CHOOSES)
+@pytest.mark.parametrize(("other", "wrong"), [("hands", True), ("anew", False)])
+def test_what_a_choice_joins_is_joined_for_whoever_calls_it(way: str, other: str, wrong: bool) -> None:
+    """Both that it may hand on lie where it does, so that they are one buffer."""
+    chooses = " i = s32[] parameter(0)\n x = f32[8] parameter(1)\n y = f32[8] parameter(2)\n" + _CHOOSES["at once"]
+    bodies = _BODIES + f"chooses {{\n{chooses} ROOT r = f32[8] bitcast(c)\n}}\n"
+    entry = " i = s32[] parameter(3)\n" + _CHOOSES[way] + " ROOT r = f32[8] negate(c)\n"
+    told = _told(entry.replace("OTHER", other), bodies.replace("OTHER", other))
+    assert ("refuted" in told.get("hazard-overwrite", ())) is wrong
+    assert any(claim.startswith("hazard") for claim in told) is wrong
+
+
+@pytest.mark.parametrize(("other", "unknown"), [("x", True), ("y", False)])
+@pytest.mark.parametrize("bound", ["at once", "by an update"])
+def test_what_flies_reads_and_writes_as_one_however_it_is_bound(bound: str, other: str, unknown: bool) -> None:
+    both = "((f32[8], f32[8]), f32[8])"
+    starts = {
+        "at once": f" w = {both} async-start(p, q), calls=body\n",
+        "by an update": f" s = ((f32[8]), f32[8]) async-start(p), calls=body\n w = {both} async-update(s, q)\n",
+    }
+    bodies = f"body {{\n{_TWO} g = f32[8] call(q), to_apply=writes\n ROOT r = f32[8] add(g, p)\n}}\n"
+    bodies += f"g {{\n{_TWO}{starts[bound]} ROOT d = f32[8] async-done(w)\n}}\n"
+    told = _told(_CALLS.replace("OTHER", other), _BODIES + bodies)
+    assert told.get("hazard-overwrite", set()) == ({"unknown"} if unknown else set())
+
+
+@pytest.mark.parametrize(("reads", "wrong"), [("negate(p)", False), ("add(p, q)", True)])
+def test_what_a_computation_in_flight_is_given_and_never_reads_may_be_written_over(reads: str, wrong: bool) -> None:
+    bodies = f"first {{\n{_TWO} ROOT r = f32[8] {reads}\n}}\n"
+    entry = (
+        " w = f32[8] call(x), to_apply=writes\n s = ((f32[8], f32[8]), f32[8]) async-start(w, x), calls=first\n"
+        " ROOT d = f32[8] async-done(s)\n"
+    )
+    assert _told(entry, _BODIES + bodies) == ({"hazard-overwrite": {"refuted"}} if wrong else {})
