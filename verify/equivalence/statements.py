@@ -83,7 +83,7 @@ class StatementTable:
         differ: bool,
         surely: bool = True,
     ) -> Statements:
-        """What one of the branches gives. They `differ` in their values, `surely` or perhaps; or they are one value, and
+        """What one of the branches gives. They `differ` in their values, `surely` or perhaps; or they are one value and
         only made of something else."""
         if len({*of_branches}) == 1 and not (differ and chosen_by):
             return of_branches[0]
