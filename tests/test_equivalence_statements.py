@@ -115,6 +115,18 @@ def test_words_beside_a_parameter_are_the_same_of_the_same_parts(first: str, nam
     assert told([*lines, *two(*(f"w{k} = {V} call(t{k}), to_apply=takes" for k in (0, 1)))], takes) is named
 
 
+@pytest.mark.parametrize("words", [', frontend_attributes={odd="1"}', ""])
+@pytest.mark.parametrize(("first", "named"), [("1", False), ("2", True)])
+def test_what_a_call_promises_beside_words_is_stated_whoever_reads_it(first: str, named: bool, words: str) -> None:
+    """With its value."""
+    beside = 'backend_config={"fusion_backend_config":{"dynamic_memcpy_config":{"src_dynamic_offsets":["OF"]}}}'
+    lines = [f"x = {V} parameter(0)", f"d = {V} fusion(x), kind=kLoop, calls=negates{words}, {beside}"]
+    text = entry(*lines, f"ROOT r = {V} negate(x)", before=FUNCTIONS)
+    before, after = (parse_module(text.replace("OF", of)) for of in (first, "1"))
+    promise = "promised: fusion_backend_config.dynamic_memcpy_config of fusion"
+    assert is_named(before, after, promise) is named
+
+
 @pytest.mark.parametrize(("words", "named"), [(ODD, True), ("", False)])
 def test_what_is_promised_beside_words_says_nothing_of_the_same_without(words: str, named: bool) -> None:
     states = f"states {{\n x = {V} parameter(0)\n i = s32[4,1] parameter(1)\n"

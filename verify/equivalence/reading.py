@@ -206,7 +206,7 @@ class GraphReader(OperationReader):
         known = "words", key, *operands, stated_by(self.module, i) if forms else ()
         inside = [self.statements.said(label, known) for label in sorted(labels_in(self.module, i))] if forms else []
         if forms:
-            self.stated = before.stated | union(inside)
+            self.stated = before.stated | union(inside) | self.sources.own & self.stated
         around = (*made, *self.sources.each_given)
         self.sources.parts = [
             self.statements.repeated((known, n), inside, around, 0 if inside else self.statements.always(part))
