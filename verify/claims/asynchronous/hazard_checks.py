@@ -11,7 +11,7 @@ from typing import Final
 from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Context, Judgement, judged
 from hloproof.claims.asynchronous.loop_turns import loops_of_constants, takes_a_turn
 from hloproof.claims.asynchronous.orders import Orders
-from hloproof.claims.asynchronous.shared_arguments import shared_arguments
+from hloproof.claims.asynchronous.shared_arguments import begun, shared_arguments
 from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, timeline
 from hloproof.models.dataflow.accesses import UNSEEN, InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import Buffers
@@ -190,12 +190,17 @@ def _crosses(through: _Through, local: LocalBuffers, flight: Flight, name: str, 
     """A loop, call or conditional that the operation is in flight through, from before to after it: the very version is
     still held behind it. What it writes it writes during the flight, though it ends one part of it and opens the
     next. What is wrong with that inside shows there only where every caller hands over the same."""
-    if name not in flight.closings or local.computation.by_name[name].opcode not in IN_STEPS:
-        return False
-    after = through.get((flight.computation, flight.start, name))
+    after = _goes_on(through, local, flight, name)
     return after is not None and any(
         local.version.get(spot, spot) == version for spot in (*after.operands, *after.outputs)
     )
+
+
+def _goes_on(through: _Through, local: LocalBuffers, flight: Flight, name: str) -> Flight | None:
+    """The flight behind a loop, call or conditional that the operation is in flight through."""
+    if name not in flight.closings or local.computation.by_name[name].opcode not in IN_STEPS:
+        return None
+    return through.get((flight.computation, flight.start, name))
 
 
 def operand_hazards(scene: Scene) -> Iterator[Judgement]:
@@ -224,7 +229,7 @@ def operand_hazards(scene: Scene) -> Iterator[Judgement]:
                 break
             note = note or _optional_writer(scene, local, flight, buffer)
         place, unknown = HloPosition(flight.computation, flight.opening), not_followed(scene, flight.start)
-        unknown = unknown or _met_elsewhere(scene, local, flight, flight.operands, ("writes",))
+        unknown = unknown or _met_elsewhere(scene, through, local, flight, flight.operands, ("writes",))
         yield judged("hazard-operand", place, problem, unknown, note=note)
 
 
@@ -277,7 +282,7 @@ def output_hazards(scene: Scene) -> Iterator[Judgement]:
             )
             break
         place, unknown = HloPosition(flight.computation, flight.opening), not_followed(scene, flight.start)
-        unknown = unknown or _met_elsewhere(scene, local, flight, tuple(buffers.values()), ("reads", "writes"))
+        unknown = unknown or _met_elsewhere(scene, through, local, flight, tuple(buffers.values()), ("reads", "writes"))
         yield judged("hazard-output", place, problem, unknown, note=note)
 
 
@@ -293,7 +298,7 @@ def _touching(local: LocalBuffers, buffers: Iterable[Spot]) -> Iterator[tuple[st
 
 
 def _met_elsewhere(
-    scene: Scene, local: LocalBuffers, flight: Flight, spots: tuple[Spot, ...], acts: tuple[str, ...]
+    scene: Scene, through: _Through, local: LocalBuffers, flight: Flight, spots: tuple[Spot, ...], acts: tuple[str, ...]
 ) -> str | None:
     """Who touches meanwhile what does not lie in the buffers that are in flight, and may lie there in some run, or in
     what is handed over by some caller."""
@@ -302,7 +307,8 @@ def _met_elsewhere(
     own = {local.buffer(spot) for spot in spots}
     near = {local.place(spot): spot for spot in spots}
     for name, act, spot in _touching(local, [b for b in _buffers_by_place(local, near) if b not in own]):
-        if act in acts and _during(scene, local, flight, name):
+        meanwhile = _during(scene, local, flight, name) or _goes_on(through, local, flight, name) is not None
+        if act in acts and meanwhile:
             what = _spot(near[local.place(spot)])
             return f"whether {_spot(spot)}, which {name} {act} meanwhile, lies in the buffer of {what}"
     return None
@@ -442,7 +448,9 @@ def _overwritten(
         if version in live_out:
             why = f"is part of the result of {computation.name}"
         else:
-            late = next((name for name in uses if orders.between(opening, other[0], (name,))), None)
+            own = begun(local, computation.name, other[0])
+            others = (name for name in uses if own.isdisjoint(begun(local, computation.name, name)))
+            late = next((name for name in others if orders.between(opening, other[0], (name,))), None)
             if late is None:
                 continue
             reader, why = late, f"is read by {late} (line {_line(computation, late)}) afterwards"

@@ -79,11 +79,13 @@ def _written_and_read(local: LocalBuffers) -> Iterator[Judgement]:
         link = link_of(i.opcode)
         opcode = i.opcode if link is None or link.form == "explicit" else link.opcode
         ran = local.buffers.chains.runs(i) is not None or opcode in _JUDGED_ELSEWHERE | _ELEMENT_BY_ELEMENT
+        given = _given(local, name, link)
         # Of a start what its computation does with the operands is told above; an update binds some of them only.
-        if (ran and (link is None or link.role == "start")) or (link is not None and link.role == "done"):
+        at_once = ran and (link is None or (link.role == "start" and given == i.operands))
+        if at_once or (link is not None and link.role == "done"):
             continue
         written = {local.buffer(w.operand) for w in local.writes if w.writer == name}
-        held = Counter(local.buffer(spot) for operand in _given(local, name, link) for spot in local.leaves(operand))
+        held = Counter(local.buffer(spot) for operand in given for spot in local.leaves(operand))
         twice = [buffer for buffer in written if held[buffer] > 1]
         if twice:
             said = f"whether {name} reads the buffer of {twice[0][0]}, which it is given twice, before it writes there"
@@ -91,11 +93,11 @@ def _written_and_read(local: LocalBuffers) -> Iterator[Judgement]:
 
 
 def _given(local: LocalBuffers, name: str, link: Link | None) -> tuple[str, ...]:
-    """The operands of an instruction; of an update those that its chain binds in this computation."""
-    if link is None or link.role != "update":
+    """The operands of an instruction; of a start or update those that its chain binds in this computation."""
+    if link is None or link.role == "done":
         return local.computation.by_name[name].operands
     chains = local.buffers.chains
-    starts = sorted(chains.starts[HloPosition(local.computation.name, name)])
+    starts = sorted(begun(local, local.computation.name, name))
     bound = (p for start in starts for _, p in chains.binds(start))
     return tuple(p.instruction for p in bound if p.computation == local.computation.name)
 
@@ -117,8 +119,14 @@ def _in_a_call(local: LocalBuffers, name: str, given: list[str], summary: Summar
             first = summary.accesses.get(written, _NOTHING)
             for other in keys if first.writer is not None else ():
                 access = summary.accesses.get(other, _NOTHING)
+                # What one operation reads and writes, bound step by step or not, is told of it (`_at_once`).
                 late = next(
-                    (r for r in access.reads if any(r != w and not orders.must_precede(r, w) for w in first.writes)),
+                    (
+                        r
+                        for r in access.reads
+                        for w in first.writes
+                        if not orders.must_precede(r, w) and begun(local, name, r).isdisjoint(begun(local, name, w))
+                    ),
                     None,
                 )
                 if other != written and late is not None:
@@ -133,8 +141,8 @@ def _at_once(local: LocalBuffers, name: str, given: list[str], summary: Summary)
         for written, other in permutations(keys, 2):
             first, second = (summary.accesses.get(key, _NOTHING) for key in (written, other))
             # What an update binds is written or read by the operation that has begun.
-            reads = {s for r in second.reads for s in _begun(local, name, r)}
-            both = next((w for w in first.writes if not reads.isdisjoint(_begun(local, name, w))), None)
+            reads = {s for r in second.reads for s in begun(local, name, r)}
+            both = next((w for w in first.writes if not reads.isdisjoint(begun(local, name, w))), None)
             if both is not None:
                 return (
                     f"whether {both} of {name} reads {_part(*other)} before it writes {_part(*written)}, in one buffer"
@@ -142,7 +150,7 @@ def _at_once(local: LocalBuffers, name: str, given: list[str], summary: Summary)
     return None
 
 
-def _begun(local: LocalBuffers, computation: str, name: str) -> frozenset[HloPosition]:
+def begun(local: LocalBuffers, computation: str, name: str) -> frozenset[HloPosition]:
     """The starts of the operation in flight that an instruction is a link of; else where it stands."""
     chains, here = local.buffers.chains, HloPosition(computation, name)
     return chains.starts.get(here) or frozenset({here})
