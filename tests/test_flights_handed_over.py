@@ -305,3 +305,34 @@ def test_what_a_computation_in_flight_reads_of_a_tuple_is_read(late: bool, wrong
     )
     entry = (flies + write if late else write + flies) + " ROOT r = f32[8] add(d, w)\n"
     assert _told(entry, _BODIES + bodies) == ({"hazard-overwrite": {"refuted"}} if wrong else {})
+
+
+_MADE: Final = (
+    "out {\n p = f32[8] parameter(0)\n e = f32[8] call(p), to_apply=writes\n"
+    " s = ((f32[8]), f32[8]) call-start(e), to_apply=anew\n ROOT o = (((f32[8]), f32[8]), f32[8]) tuple(s, e)\n}\n"
+)
+
+
+@pytest.mark.parametrize(("late", "wrong"), [("x", True), ("a", False)])
+def test_what_is_written_and_held_in_flight_is_written(late: str, wrong: bool) -> None:
+    """Before what reads it begins; the state that holds it is handed back beside it."""
+    entry = (
+        " w = (((f32[8]), f32[8]), f32[8]) call(x), to_apply=out\n"
+        " s = ((f32[8]), f32[8]) get-tuple-element(w), index=0\n"
+        " q = f32[8] get-tuple-element(w), index=1\n d = f32[8] call-done(s)\n"
+        f" h = f32[8] sine({late}), control-predecessors={{d}}\n m = f32[8] add(d, h)\n ROOT r = f32[8] add(m, q)\n"
+    )
+    assert _told(entry, _BODIES + _MADE) == ({"hazard-overwrite": {"refuted"}} if wrong else {})
+
+
+@pytest.mark.parametrize(("last", "unknown"), [("x", True), ("y", False)])
+def test_what_two_computations_bind_of_one_array_may_be_written_before_it_is_read(last: str, unknown: bool) -> None:
+    bodies = (
+        f"bad {{\n{_TWO} o = f32[8] call(q), to_apply=writes\n n = f32[8] sine(p)\n ROOT r = f32[8] add(n, o)\n}}\n"
+        "begins {\n p = f32[8] parameter(0)\n ROOT s = ((f32[8]), f32[8]) call-start(p), to_apply=bad\n}\n"
+    )
+    entry = (
+        " s = ((f32[8]), f32[8]) call(x), to_apply=begins\n"
+        f" w = ((f32[8], f32[8]), f32[8]) call-update(s, {last})\n ROOT d = f32[8] call-done(w)\n"
+    )
+    assert _told(entry, _BODIES + bodies) == ({"hazard-overwrite": {"unknown"}} if unknown else {})

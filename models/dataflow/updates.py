@@ -100,8 +100,6 @@ class Updates:
             for at in positions(i.shape):
                 if not isinstance(shape_at(i.shape, at), ArrayShape | BufferShape):
                     continue
-                if i.opcode != "while" and self._chains.is_held(HloPosition(self._computation.name, i.name, at)):
-                    continue  # what flies holds it: there is no array beside its result
                 origin = summary.passes.get(at)
                 # A part that each turn hands on as it got it is never replaced.
                 if i.opcode == "while" and origin != (0, at):

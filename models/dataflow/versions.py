@@ -204,6 +204,17 @@ class LocalBuffers:
         taken = {self.version.get(other) for other in self.leaves(i.name)}
         return made[0] if len(made) == 1 and made[0] not in taken else None
 
+    def may_bind_again(self, update: Instruction) -> bool:
+        """Whether an update may bind what another computation has bound already to what works in place."""
+        chains, here = self.buffers.chains, HloPosition(self.computation.name, update.name)
+        state, *names = update.operands
+        held = {self.place(spot) for spot in self.leaves(state) if spot[1][:1] == (0,)}
+        again = any(self.place(spot) in held for name in names for spot in self.leaves(name))
+        return again and any(
+            any(self._updates.effects(start)) and any(p.computation != here.computation for _, p in chains.binds(start))
+            for start in chains.starts[here]
+        )
+
     def where_it_flew(self, i: Instruction, spot: Spot) -> Iterator[tuple[Spot, bool]]:
         """The operands in whose buffers what flies may write a part of its result, and whether a copy may come
         between: as they were bound, and as the state holds them."""

@@ -307,8 +307,10 @@ def _met_elsewhere(
     own = {local.buffer(spot) for spot in spots}
     near = {local.place(spot): spot for spot in spots}
     for name, act, spot in _touching(local, [b for b in _buffers_by_place(local, near) if b not in own]):
-        meanwhile = _during(scene, local, flight, name) or _goes_on(through, local, flight, name) is not None
-        if act in acts and meanwhile:
+        after = _goes_on(through, local, flight, name)
+        # What goes on behind a loop may be what a turn has begun, of what the operation before has made.
+        crosses = after is not None and spot not in (*after.operands, *after.outputs)
+        if act in acts and (crosses or _during(scene, local, flight, name)):
             what = _spot(near[local.place(spot)])
             return f"whether {_spot(spot)}, which {name} {act} meanwhile, lies in the buffer of {what}"
     return None
@@ -437,7 +439,9 @@ def _overwritten(
     for other in found:
         # Two parts of one result, made at one time: said once, at the first of those that are needed. What nobody needs
         # is written all the same. Two parameters that lie in one buffer are judged where they are handed over.
-        written = other != version and other[1][:1] != (UNSEEN,)
+        # What flies holds as an operand is no array beside its result.
+        held = local.buffers.chains.is_held(HloPosition(computation.name, *other))
+        written = other != version and other[1][:1] != (UNSEEN,) and not held
         if 0 <= made == local.made(other) and (other > version if other in needed else written):
             return f"{_spot(version)} and {_spot(other)} lie in one buffer, and both are made there"
         # Parameters are there before anything runs.

@@ -74,7 +74,8 @@ _ELEMENT_BY_ELEMENT: Final = frozenset({"dynamic-update-slice"})
 
 def _written_and_read(local: LocalBuffers) -> Iterator[Judgement]:
     """Operations that write in the buffer of an operand and are given that buffer once more."""
-    for name in dict.fromkeys(w.writer for w in local.writes):
+    updates = (i.name for i in local.computation.instructions if i.opcode.endswith("-update"))
+    for name in dict.fromkeys((*(w.writer for w in local.writes), *updates)):
         i = local.computation.by_name[name]
         link = link_of(i.opcode)
         opcode = i.opcode if link is None or link.form == "explicit" else link.opcode
@@ -83,6 +84,10 @@ def _written_and_read(local: LocalBuffers) -> Iterator[Judgement]:
         # Of a start what its computation does with the operands is told above; an update binds some of them only.
         at_once = ran and (link is None or (link.role == "start" and given == i.operands))
         if at_once or (link is not None and link.role == "done"):
+            continue
+        if link is not None and link.role == "update" and local.may_bind_again(i):
+            said = f"whether {name} binds once more what another computation has bound, and what is written of that"
+            yield judged("hazard-overwrite", HloPosition(local.computation.name, name), unknown=said)
             continue
         written = {local.buffer(w.operand) for w in local.writes if w.writer == name}
         held = Counter(local.buffer(spot) for operand in given for spot in local.leaves(operand))
