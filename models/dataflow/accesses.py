@@ -69,4 +69,4 @@ class Summary:
     together: tuple[OneBuffer, ...]
     """Where parts of parameters and of the result may lie together once copies have been inserted."""
     shared: tuple[OneBuffer, ...]
-    """Where they do."""
+    """Where several parts of parameters do, with those of the result."""

@@ -175,10 +175,10 @@ class Updates:
             if entry.output_index[:1] == (1,):
                 yield Effect(entry.operand, entry.operand_index, False, entry.output_index[1:])
         summary = self._summaries.get(chains.runs(begun) or "")
-        for (number, index), access in summary.accesses.items() if summary is not None else ():
-            if access.writer is not None:
-                outputs = [at for at, origin in summary.passes.items() if origin == (number, index)] if summary else []
-                yield from (Effect(number, index, True, at) for at in outputs or (None,))
+        if summary is not None:
+            for written in (part for part, access in summary.accesses.items() if access.writer is not None):
+                outputs = [at for at, origin in summary.passes.items() if origin == written]
+                yield from (Effect(*written, True, at) for at in outputs or (None,))
         if wrapped.opcode != "sort" and wrapped.result is not None:
             names = tuple(p.instruction for p in chains.bound(start))
             inside = replace(begun, opcode=wrapped.opcode, operands=names, shape=wrapped.result)

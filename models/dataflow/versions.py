@@ -250,9 +250,10 @@ class LocalBuffers:
     def _share_what_lies_together(self, i: Instruction) -> None:
         """What may lie in one buffer in what an instruction runs may do so where it is handed over and given back."""
         for body, operands in self._handed_over(i):
-            summary = self.summaries.get(body)
-            for one in (*summary.together, *summary.shared) if summary is not None else ():
-                share = self._share if summary is not None and one in summary.shared else self._may_share
+            if (summary := self.summaries.get(body)) is None:
+                continue
+            for one in (*summary.together, *summary.shared):
+                share = self._share if one in summary.shared else self._may_share
                 given = [(operands[number], at) for number, at in one.parts if number < len(operands)]
                 spots = [(name, (*before, *at)) for (name, before), at in given]
                 results = [(i.name, at) for at in one.results if (i.name, at) in self.version]

@@ -90,34 +90,34 @@ class Ending:
         return self.whole is other.whole and self.branches <= other.branches
 
 
-def in_branch(loop: Ending, branch: Branch) -> Ending:
-    """The loop in a branch of a conditional."""
-    return replace(loop, branches=loop.branches | {branch})
+def in_branch(loop: Ending, branch: Branch, ends: Statements) -> Ending:
+    """The loop in a branch of a conditional; `ends`, here and below, are those that decide on it there."""
+    return replace(loop, branches=loop.branches | {branch}, ends=ends)
 
 
-def in_turns(loop: Ending, graph: Graph, turns: LoopTurns, to_decide: bool) -> Ending:
+def in_turns(loop: Ending, graph: Graph, turns: LoopTurns, to_decide: bool, ends: Statements) -> Ending:
     """The loop in the turns of another, or in what decides whether there is one more."""
-    return _inside(loop, turns.node(graph, loop.below, loop.numbers, to_decide))
+    return _inside(loop, turns.node(graph, loop.below, loop.numbers, to_decide), ends)
 
 
 def in_function(
-    loop: Ending, graph: Graph, given: Sequence[Node], operation: object, results: Sequence[Node]
+    loop: Ending, graph: Graph, given: Sequence[Node], operation: object, results: Sequence[Node], ends: Statements
 ) -> Ending:
     """The loop in a function with these results, which an operation applies to what it is given; `operation` is all
     else that tells it from others."""
     key = (operation, loop.numbers)
-    return _inside(loop, graph.node("ending", "pred", (), given, key, (*results, *loop.below)))
+    return _inside(loop, graph.node("ending", "pred", (), given, key, (*results, *loop.below)), ends)
 
 
-def with_unknown_words(loop: Ending, graph: Graph, given: Sequence[Node], words: object) -> Ending:
+def with_unknown_words(loop: Ending, graph: Graph, given: Sequence[Node], words: object, ends: Statements) -> Ending:
     """The loop where words stand beside it, or beside what runs it and is given this, of which nobody knows what they
     change."""
     whole = graph.node("ending", "pred", (), given, (words, loop.numbers), loop.below)
-    return replace(_inside(loop, whole), results=(), counted=False)
+    return replace(_inside(loop, whole, ends), results=(), counted=False)
 
 
-def _inside(loop: Ending, whole: Node) -> Ending:
-    return replace(loop, whole=whole, branches=frozenset(), alone=False)
+def _inside(loop: Ending, whole: Node, ends: Statements) -> Ending:
+    return replace(loop, whole=whole, branches=frozenset(), alone=False, ends=ends)
 
 
 def may_not_end(graph: Graph, before: Iterable[Ending], after: Iterable[Ending]) -> tuple[Ending, ...]:

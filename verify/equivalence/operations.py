@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hloproof.equivalence.answer import Place
@@ -78,9 +78,9 @@ class OperationReader(ABC):
     """All that is promised in the module that is read."""
     acts: Statements = 0
     """Those that the effects are made of, in what is read so far of the branch, or of the entry."""
-    promised_in: dict[str, Statements] = field(default_factory=dict)
-    """The same of functions that operations apply, which are read once."""
-    stated_in: dict[str, list[Statements]] = field(default_factory=dict)
+    stated_in: dict[str, Statements] = field(default_factory=dict)
+    """All that is promised in each function that operations apply, which is read once."""
+    made_in: dict[str, list[Statements]] = field(default_factory=dict)
     """Those that each tensor is made of which a function gives."""
     sources: Sources = field(default_factory=lambda: Sources(()))
     """Of what the instruction that is read is made."""
@@ -229,7 +229,7 @@ class OperationReader(ABC):
     ) -> None:
         """Of what each result is made of an operation that applies functions, which are `below` with all that chooses
         where it stands; and the loops in them."""
-        said = [of for name in functions for of in self.stated_in[name]]
+        said = [of for name in functions for of in self.made_in[name]]
         given_all = self.sources.all_given | self.sources.own
         by = "applied", use, *operands, None, *below
         # Of several results each may be made of something else that is said there; all read what is given.
@@ -237,13 +237,13 @@ class OperationReader(ABC):
         if not self.sources.parts:  # an effect that gives nothing
             self.sources.own |= self.statements.repeated((by, ()), said, ())
         for n, name in enumerate(functions):
-            self.stated |= self.promised_in[name]
+            self.stated |= self.stated_in[name]
             for e in self.endings_in[name]:
                 # What a function gives it is given again, and another function may be asked where.
                 around = (*self.sources.each_given, self.sources.own)
                 ends = self.statements.repeated(("ends", by, n, e.name), (e.ends, *said), around)
                 key = "applied", n, use
-                self.endings.append(in_function(replace(e, ends=ends), self.graph, operands, key, below))
+                self.endings.append(in_function(e, self.graph, operands, key, below, ends))
 
     def promise(self, promise: Promise) -> None:
         """What the instruction that is read promises of what it gives."""

@@ -98,7 +98,7 @@ class GraphReader(OperationReader):
         if settled(module) and (found := otherwise(module)):
             raise NotModelled(f"{found[0][0]}, which lies otherwise than is demanded")
         self.effects, self.occurrences, self.functions = Effects(), Counter(), {}
-        self.stated, self.acts, self.stated_in, self.promised_in = 0, 0, {}, {}
+        self.stated, self.acts, self.made_in, self.stated_in = 0, 0, {}, {}
         self.endings, self.endings_in = [], {}
         self.exchanges, self.deciding = 0, ()
         self.sources = Sources(())
@@ -214,7 +214,7 @@ class GraphReader(OperationReader):
         ]
         for at, e in enumerate(self.endings[before.loops :], before.loops):
             ends = self.statements.repeated(("ends", known, e.name), (e.ends, *inside), around)
-            self.endings[at] = with_unknown_words(replace(e, ends=ends), self.graph, operands, key)
+            self.endings[at] = with_unknown_words(e, self.graph, operands, key, ends)
         return of_unknown(self.graph, value, key, operands)
 
     def instruction(
@@ -351,9 +351,9 @@ class GraphReader(OperationReader):
             result = self.computation(computation, arguments, level, ("function",), (), given)
             self.functions[name] = tuple(leaves_of(result))
             self.depth -= 1
-            self.stated_in[name] = self.gives
+            self.made_in[name] = self.gives
             self.endings_in[name], self.endings = self.endings, endings
-            self.promised_in[name], self.stated = self.stated, stated
+            self.stated_in[name], self.stated = self.stated, stated
             if len(self.effects.nodes) != before[0]:
                 raise NotModelled(f"effects inside {name}")
             if self.exchanges != before[1]:  # who takes part depends on where it is applied, and how often
@@ -378,10 +378,8 @@ class GraphReader(OperationReader):
             acts_there.append(self.acts)
             effects.append(len(self.effects.nodes))
             for at, e in enumerate(self.endings[first:], first):
-                there = replace(
-                    e, ends=self.statements.whole(("in branch", branch, e.name, chosen_by), chosen_by | e.ends)
-                )
-                self.endings[at] = in_branch(there, branch)
+                ends = self.statements.whole(("in branch", branch, e.name, chosen_by), chosen_by | e.ends)
+                self.endings[at] = in_branch(e, branch, ends)
             over.append(parts_of((self.inside or NOTHING).value, values[-1]))
         # Which effects take place is seen, where they are not as many in all branches.
         acted = {last - first for first, last in pairwise(effects)}
@@ -484,8 +482,8 @@ class GraphReader(OperationReader):
         values = turns(range(len(start))).node(self.graph)
         reads = LoopReads(self.statements, values, tags, begins, turned, decided_of, by | counts)
         for at, e in enumerate(self.endings[endings:], endings):
-            there = replace(e, ends=reads.what_ends_inside((at >= met, e.name), e.ends))
-            self.endings[at] = in_turns(there, self.graph, turns(needed.below(e.below)), at >= met)
+            ends = reads.what_ends_inside((at >= met, e.name), e.ends)
+            self.endings[at] = in_turns(e, self.graph, turns(needed.below(e.below)), at >= met, ends)
         results = tuple(out[k] for k in varying)
         ends = reads.what_ends(decides)
         self.endings.append(Ending(decides, results, decides, stated=turns_taken, counts=counts, ends=ends))

@@ -74,7 +74,8 @@ _ELEMENT_BY_ELEMENT: Final = frozenset({"dynamic-update-slice"})
 
 def _written_and_read(local: LocalBuffers) -> Iterator[Judgement]:
     """Operations that write in the buffer of an operand and are given that buffer once more."""
-    updates = (i.name for i in local.computation.instructions if i.opcode.endswith("-update"))
+    here = local.computation.name
+    updates = (p.instruction for p in local.buffers.chains.of_role("update") if p.computation == here)
     for name in dict.fromkeys((*(w.writer for w in local.writes), *updates)):
         i = local.computation.by_name[name]
         link = link_of(i.opcode)
