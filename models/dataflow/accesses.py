@@ -70,3 +70,8 @@ class Summary:
     """Where parts of parameters and of the result may lie together once copies have been inserted."""
     shared: tuple[OneBuffer, ...]
     """Where several parts of parameters do, with those of the result."""
+
+    def is_written(self, part: tuple[int, ShapeIndex] | None) -> bool:
+        """Whether the computation writes this part of a parameter."""
+        access = self.accesses.get(part) if part is not None else None
+        return access is not None and access.writer is not None

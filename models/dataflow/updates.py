@@ -106,10 +106,8 @@ class Updates:
                     if self._one_value_goes_round(operands[0], at, summary):
                         continue
                     out[at] = ((operands[0], at), True)  # the state is replaced, in the buffer of the state before
-                elif origin is not None and origin[0] < len(operands):
-                    access = summary.accesses.get(origin)
-                    if access is not None and access.writer is not None:
-                        out[at] = ((operands[origin[0]], origin[1]), i.opcode != "call")
+                elif origin is not None and origin[0] < len(operands) and summary.is_written(origin):
+                    out[at] = ((operands[origin[0]], origin[1]), i.opcode != "call")
 
     def _one_value_goes_round(self, state: str, at: ShapeIndex, summary: Summary) -> bool:
         """However often a loop turns, this part of its state holds what it held at first: the parts that the body takes
@@ -134,8 +132,7 @@ class Updates:
         for body, _ in self._callees.bodies(i):
             summary = self._summaries.get(body)
             for at, origin in summary.passes.items() if summary is not None else ():
-                access = summary.accesses.get(origin) if summary is not None else None
-                if access is not None and access.writer is not None:
+                if summary is not None and summary.is_written(origin):
                     found.append(((1, *at), *origin))
         return found
 

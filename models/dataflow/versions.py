@@ -36,7 +36,6 @@ PASS_ON: Final = HANDS_ON | {
     "get-dimension-size",
 }
 """Instructions that touch no element of their operands."""
-_NOTHING: Final = Access()
 _ALL: Final = 1 << 60
 """More operands than there are."""
 SurelyTurns = Callable[[Computation, Instruction], bool]
@@ -257,6 +256,9 @@ class LocalBuffers:
                 given = [(operands[number], at) for number, at in one.parts if number < len(operands)]
                 spots = [(name, (*before, *at)) for (name, before), at in given]
                 results = [(i.name, at) for at in one.results if (i.name, at) in self.version]
+                if link_of(i.opcode) is not None and not self.shares:
+                    # What flies may be given a copy of what it writes.
+                    results = [s for s in results if not summary.is_written(summary.passes.get(s[1]))]
                 # A result that is bound before all these operands lies elsewhere: a copy comes between.
                 first = min((number for number, _ in one.parts), default=0)
                 early = [spot for spot in results if self._bound_by(self.version[spot][0]) <= first]
@@ -361,8 +363,7 @@ class LocalBuffers:
                 return None
             # What an operation in flight has written is no longer what it was given.
             summary = self.summaries[body]
-            written = summary.accesses.get(summary.passes[at], _NOTHING).writer is not None
-            if written and i.opcode not in IN_STEPS:
+            if summary.is_written(summary.passes[at]) and i.opcode not in IN_STEPS:
                 return None
             found.add(self.version.get(handed, handed))
         # All branches must hand back the same version; which of them runs is not known.

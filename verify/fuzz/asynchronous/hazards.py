@@ -128,13 +128,13 @@ class Hazards:
         program = self.program
         own = [(spot, c) for spot, c in self._own(name) if program.maker[c.version] == name]
         needed = {*program.result, *(c for s in program.steps for c in s.reads)}
-        # What an instruction makes is written, whoever needs it.
+        # What an instruction makes is written, whoever needs it. Two parameters in one buffer are told of the program
+        # alone, which is given both; of what it runs they are told where they are handed over.
         is_written = self.computation.by_name[name].opcode != "parameter"
         for spot, cell in own:
             claim = "hazard-donation" if program.buffer(cell) in self.donated else "hazard-overwrite"
-            for other, beside in (*own, *self._arguments(name)) if cell in needed else ():
-                is_there = is_written or beside in needed
-                if beside != cell and is_there and program.buffer(beside) == program.buffer(cell):
+            for other, beside in own if is_written and cell in needed else ():
+                if beside != cell and program.buffer(beside) == program.buffer(cell):
                     said = f"{spot} and {other} lie in one buffer, and both are made there"
                     self._add(claim, name, Sentence(said, {}, [said]))
             for other in self._given_before(spot, cell) if not is_written else ():
@@ -147,13 +147,6 @@ class Hazards:
                         marks.setdefault(reader, [f"needs {spot}"])
                         first = f"{self._who(step.name)} overwrites {spot}, which {why}"
                         self._add(claim, name, Sentence(first, marks, [f"  mended by a copy of {spot}"]))
-
-    def _arguments(self, name: str) -> Iterator[tuple[str, Cell]]:
-        """Of a parameter those that it is told of together with: all are there at one time, and it is said at the first
-        name."""
-        if self.computation.by_name[name].opcode == "parameter":
-            for other in self.computation.parameters:
-                yield from self._own(other.name) if other.name > name else ()
 
     def _given_before(self, spot: str, cell: Cell) -> list[str]:
         """The first part of what the program is given that lies in the buffer of this one, if it is another."""
