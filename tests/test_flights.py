@@ -347,28 +347,3 @@ def test_what_sugar_hides_is_not_known(operation: str) -> None:
             shown.replace("ENTRY", f"shown {{\n  x = f32[8] parameter(0)\n  ROOT r = f32[8] {inside}\n}}\nENTRY")
         )
         assert "refuted" in said["hazard-overwrite"] and "unknown" not in set().union(*said.values())
-
-
-def test_what_is_written_and_bound_once_more_in_a_callee_is_not_proved() -> None:
-    """An update in a callee that binds, to be read, what the operation writes already."""
-    before = (
-        "two {\n  x = f32[8] parameter(0)\n  y = f32[8] parameter(1)\n"
-        + _SMALL
-        + "  w = f32[8] dynamic-update-slice(x, u, z)\n  ROOT o = f32[8] add(w, y)\n}\n"
-        f"binds {{\n  s = {_STATE} parameter(0)\n  y = f32[8] parameter(1)\n"
-        "  q = ((f32[8], f32[8]), f32[8], u32[]) call-update(s, y)\n  ROOT d = f32[8] call-done(q)\n}\n"
-    )
-    said = {
-        given: set().union(
-            *_said(
-                _module(
-                    "o = f32[8] copy(p)",
-                    f"s = {_STATE} call-start(k), to_apply=two",
-                    f"v = f32[8] call(s, {given}), to_apply=binds",
-                    before=before,
-                )
-            ).values()
-        )
-        for given in "ko"
-    }
-    assert said["k"] != {"proved"} and said["o"] == {"proved"}

@@ -1140,47 +1140,6 @@ def test_what_a_turn_leaves_and_what_it_began_with_lie_together_where_they_are_h
     assert _judged(text) == said
 
 
-_FLIES: Final = f"({_PAIR}, f32[8])"
-
-
-@pytest.mark.parametrize("runs", ["two, adds", "adds, two"])
-@pytest.mark.parametrize("later", [False, True])
-@pytest.mark.parametrize("way", _TWO_GIVEN)
-def test_what_flies_is_one_of_two_that_were_started(way: str, later: bool, runs: str) -> None:
-    """Each is handed what the end tells of; with `later` an update binds the second operand of whichever it is."""
-    state = "((f32[8]), f32[8])" if later else _FLIES
-    two = f"two {{\n{_TAKES_TWO}{_UPDATED['an update']}{_ONCE_MORE} ROOT g = f32[8] cosine(f)\n}}\n"
-    functions = two + _UPDATING
-    for n, run in enumerate(runs.split(", ")):
-        start = f"async-start({'p' if later else 'p, q'}), calls={run}"
-        functions += f"starts{n} {{\n{_OF_PAIR} ROOT r = {state} {start}\n}}\n"
-    lines = [*_TWO_GIVEN[way], f"t = {_PAIR} tuple(x, e)"]
-    lines.append(f"s = {state} conditional(k, t, t), branch_computations={{starts0, starts1}}")
-    lines += [f"i = {_FLIES} async-update(s, e)"] if later else []
-    lines.append(f"v = f32[8] async-done({'i' if later else 's'})")
-    text = _over(functions, lines, "v, v").replace(f"fusion(v, v), {_OVER}", "negate(v)")
-    assert _judged(text) == ("proved" if way == "a copy" else "not proved")
-
-
-@pytest.mark.parametrize("runs", ["chooses, adds", "adds, chooses"])
-@pytest.mark.parametrize("later", [False, True])
-@pytest.mark.parametrize(("read", "said"), [("x, v", "not proved"), ("y, v", "not proved"), ("o, v", "proved")])
-def test_what_one_of_two_that_were_started_chooses_between_lies_together(
-    read: str, said: str, later: bool, runs: str
-) -> None:
-    taken = "(f32[8], f32[8], s32[])"
-    state = "((f32[8]), f32[8])" if later else f"({taken}, f32[8])"
-    functions = f"adds {{\n{_TAKES} ROOT d = f32[8] add(p, q)\n}}\n"
-    for n, run in enumerate(runs.split(", ")):
-        start = f"async-start({'p' if later else 'p, q, k'}), calls={run}"
-        functions += f"starts{n} {{\n{_PARTS} ROOT r = {state} {start}\n}}\n"
-    lines = ["o = f32[8] cosine(b)", f"t = {_STATE} tuple(x, y, k)"]
-    lines.append(f"s = {state} conditional(k, t, t), branch_computations={{starts0, starts1}}")
-    lines += [f"i = ({taken}, f32[8]) async-update(s, y, k)"] if later else []
-    lines.append(f"v = f32[8] async-done({'i' if later else 's'})")
-    assert _judged(_over(functions, lines, read)) == said
-
-
 @pytest.mark.parametrize("order", ["pqk", "qpk", "kqp", "kpq", "qkp"])
 @pytest.mark.parametrize("bound", [1, 2])
 @pytest.mark.parametrize(

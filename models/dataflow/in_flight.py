@@ -92,6 +92,14 @@ def flights(chains: AsyncChains, locals_: Mapping[str, LocalBuffers]) -> Iterato
             )
 
 
+def crosses(chains: AsyncChains, start: HloPosition) -> bool:
+    """Whether an operation is in flight from one computation into another: its state goes through a loop, branch or
+    call, or to a caller."""
+    members = (start, *chains.members[start])
+    handed = any(chains.flow.instruction(p).opcode in IN_STEPS | {"parameter"} for p in _arrivals(chains, members))
+    return handed or any(m.computation != start.computation for m in members)
+
+
 def _arrivals(chains: AsyncChains, members: tuple[HloPosition, ...]) -> Iterator[HloPosition]:
     """All places to which the state of a chain is forwarded."""
     seen = {m for m in members if chains.links[m].role != "done"}

@@ -145,9 +145,6 @@ class LocalBuffers:
             self.version[spot] = self.version.get(kept, kept) if kept is not None else self._equal.get(spot, spot)
             if kept is None:
                 self._share_with_branches(i, spot)
-            for there, optional in flew:
-                if self._is_written_there(there, optional):
-                    self._may_share(there, spot)
         for operand, number, optional in self._updates.unseen(i, in_place):
             self._write(i, (i.name, (UNSEEN, number, *operand[1])), operand, optional)
         self._reads[i.name] = self._read_by(i)
@@ -203,27 +200,18 @@ class LocalBuffers:
         taken = {self.version.get(other) for other in self.leaves(i.name)}
         return made[0] if len(made) == 1 and made[0] not in taken else None
 
-    def may_bind_again(self, update: Instruction) -> bool:
-        """Whether an update may bind what another computation has bound already to what works in place."""
-        chains, here = self.buffers.chains, HloPosition(self.computation.name, update.name)
-        state, *names = update.operands
-        held = {self.place(spot) for spot in self.leaves(state) if spot[1][:1] == (0,)}
-        again = any(self.place(spot) in held for name in names for spot in self.leaves(name))
-        return again and any(
-            any(self._updates.effects(start)) and any(p.computation != here.computation for _, p in chains.binds(start))
-            for start in chains.starts[here]
-        )
+    def lies_with_operands(self, start: HloPosition) -> bool:
+        """Whether an operation in flight writes what it is given, or hands that back."""
+        summary = self.summaries.get(self.buffers.chains.runs(self.computation.by_name[start.instruction]) or "")
+        return any(True for _ in self._updates.effects(start)) or bool(summary and summary.passes)
 
     def where_it_flew(self, i: Instruction, spot: Spot) -> Iterator[tuple[Spot, bool]]:
-        """The operands in whose buffers what flies may write a part of its result, and whether a copy may come
-        between: as they were bound, and as the state holds them."""
+        """The operands, as the state holds them, in whose buffers what flies may write a part of its result, and
+        whether a copy may come between."""
         held = shape_at(self.computation.by_name[i.operands[0]].shape, (0,)) if i.operands else None
-        for start, number, index, optional in self._results_in_flight(i, spot):
+        for _, number, index, optional in self._results_in_flight(i, spot):
             # Older text has one operand there without its parentheses.
             yield (i.operands[0], (0, number, *index) if isinstance(held, TupleShape) else (0, *index)), optional
-            for n, bound in self.buffers.chains.binds(start):
-                if n == number and bound.computation == self.computation.name:
-                    yield (bound.instruction, index), optional
 
     def _share_with_branches(self, i: Instruction, spot: Spot) -> None:
         """What a conditional gives lies where its branches leave it, each of them: one that hands an operand on,

@@ -306,7 +306,10 @@ _ENTRIES: Final = (
         "Once copies are inserted, nothing is read after its buffer was overwritten.",
         "Updates in place, loops, branches and declared aliases reuse buffers. Whoever reads a value does so before "
         "another value is written where it lies: in the order of the text of a scheduled module, and in every order "
-        "that dependencies allow of one that is checked with --after-copy-insertion and is not scheduled.",
+        "that dependencies allow of one that is checked with --after-copy-insertion and is not scheduled. Where an "
+        "operation works in the buffers of what it is given, or hands them back, or is bound by updates, and flies from "
+        "one computation into another, no claim about buffers is proved of the module (without a schedule: if anything "
+        "that is declared is written in place); but for the pairs of copies, sums and transfers, whose starts show all.",
         "p is read, then updated in place.",
         "p is updated in place, then read.",
     ),

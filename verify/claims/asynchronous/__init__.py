@@ -12,7 +12,13 @@ from hloproof.claims.asynchronous.channel_checks import async_channel
 from hloproof.claims.asynchronous.computation_checks import async_alias, async_computation, async_thread
 from hloproof.claims.asynchronous.constant_checks import hazard_constant
 from hloproof.claims.asynchronous.deadlock_checks import collective_deadlock
-from hloproof.claims.asynchronous.hazard_checks import hazard_donation, hazard_operand, hazard_output, hazard_overwrite
+from hloproof.claims.asynchronous.hazard_checks import (
+    hazard_donation,
+    hazard_operand,
+    hazard_output,
+    hazard_overwrite,
+    unless_it_crosses,
+)
 from hloproof.claims.asynchronous.in_place_checks import hazard_in_place
 from hloproof.claims.asynchronous.judgement import Context, Judgement, judged, unless_said, words_at
 from hloproof.claims.asynchronous.orders import hazard_order
@@ -57,6 +63,11 @@ CLAIMS: Final[tuple[ModuleClaim, ...]] = (
     ModuleClaim("hazard-in-place", hazard_in_place),
 )
 
+_OF_BUFFERS: Final = frozenset(
+    {"hazard-operand", "hazard-output", "hazard-overwrite", "hazard-donation", "hazard-constant", "hazard-in-place"}
+)
+"""Claims that hold only where it is known which arrays lie in one buffer."""
+
 
 def judge(
     module: Module,
@@ -82,6 +93,8 @@ def judge(
                 found = list(_in_time(claim.check(context)))
                 if claim.name.startswith("hazard-"):
                     found = list(unless_said(found, words))
+                if claim.name in _OF_BUFFERS:
+                    found = list(unless_it_crosses(context, found))
         except OutOfTime as error:
             found = [judged(claim.name, HloPosition(module.entry.name, module.entry.root_name), unknown=str(error))]
         yield from found

@@ -15,12 +15,13 @@ from hloproof.claims.asynchronous.shared_arguments import begun, shared_argument
 from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, timeline
 from hloproof.models.dataflow.accesses import UNSEEN, InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import Buffers
-from hloproof.models.dataflow.in_flight import Flight, flights
+from hloproof.models.dataflow.in_flight import Flight, crosses, flights
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.dataflow.versions import PASS_ON, LocalBuffers, local_buffers
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.opcodes import IN_STEPS
 from hloproof.models.hlo.shape import ShapeIndex
+from hloproof.results.verdict import Verdict
 
 
 def hazard_operand(context: Context) -> Iterator[Judgement]:
@@ -110,6 +111,23 @@ class Scene:
             found = self._orders[computation.name] = Orders(computation, self.context.ordered)
         return found
 
+    @cached_property
+    def crossing(self) -> str | None:
+        """What is not known of an operation that one computation begins and others bind, hand on or end."""
+        chains = self.context.chains
+        for start in chains.of_role("start"):
+            if chains.links[start].form == "explicit" or not crosses(chains, start) or not self._something_is_written:
+                continue
+            local = self.locals.get(start.computation)
+            if local is not None and (chains.bound_beside(start) is None or local.lies_with_operands(start)):
+                return f"where the result of {start.instruction} lies, which flies from one computation into another"
+        return None
+
+    @cached_property
+    def _something_is_written(self) -> bool:
+        """Some buffer of an operand, whatever copies may still be inserted."""
+        return self.shares or any(not write.optional for local in self.locals.values() for write in local.writes)
+
     def flights(self) -> Iterator[tuple[LocalBuffers, Flight]]:
         if not self.context.chains.of_role("start"):
             return
@@ -135,6 +153,15 @@ def unknown_starts(scene: Scene, claim: str) -> Iterator[Judgement]:
         unknown = not_followed(scene, start)
         if unknown is not None:
             yield judged(claim, start, unknown=unknown)
+
+
+def unless_it_crosses(context: Context, judgements: Iterable[Judgement]) -> Iterator[Judgement]:
+    """What holds only where all that flies works in one computation, or makes what it gives anew of what its start
+    binds: where else a result lies, as computations bind, hand over and end it in turns, is not followed, and what is
+    said of any buffer of the module may hang on that."""
+    for j in judgements:
+        unknown = scene_of(context).crossing if j.found.verdict is Verdict.PROVED else None
+        yield j if unknown is None else judged(j.claim, j.place, unknown=unknown)
 
 
 def _spot(spot: Spot) -> str:

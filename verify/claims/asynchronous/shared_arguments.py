@@ -86,10 +86,6 @@ def _written_and_read(local: LocalBuffers) -> Iterator[Judgement]:
         at_once = ran and (link is None or (link.role == "start" and given == i.operands))
         if at_once or (link is not None and link.role == "done"):
             continue
-        if link is not None and link.role == "update" and local.may_bind_again(i):
-            said = f"whether {name} binds once more what another computation has bound, and what is written of that"
-            yield judged("hazard-overwrite", HloPosition(local.computation.name, name), unknown=said)
-            continue
         written = {local.buffer(w.operand) for w in local.writes if w.writer == name}
         held = Counter(local.buffer(spot) for operand in given for spot in local.leaves(operand))
         twice = [buffer for buffer in written if held[buffer] > 1]
