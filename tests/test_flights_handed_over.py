@@ -407,3 +407,47 @@ def test_what_another_computation_binds_is_not_followed(bound: str, proved: bool
     text = f"HloModule m\n{_BODIES}{bodies}ENTRY e {{\n{_HEAD}{entry}}}\n"
     found = judge(parse_module(text), lambda name: name in ("hazard-operand", "hazard-output"), lambda _: False)
     assert {j.found.verdict for j in found} == {Verdict.PROVED if proved or not writes else Verdict.UNKNOWN}
+
+
+_PEER: Final = "source_target_pairs={{0,1}}"
+_NVSHMEM: Final = ', backend_config={"collective_backend_config":{"backend":"NVSHMEM"}}'
+_PAIRS: Final = {
+    "a copy": ("(f32[8], f32[8], u32[])", "copy-start(x)", "copy-done", (True, True)),
+    "a move": (
+        "(f32[8], f32[8], u32[], u32[])",
+        f"collective-permute-start(x), {_PEER}",
+        "collective-permute-done",
+        (True, True),
+    ),
+    "a move of slices": (
+        "(f32[8], f32[8], u32[], u32[])",
+        f"collective-permute-start(x, y, i, i), {_PEER}, slice_sizes={{{{8}}}}",
+        "collective-permute-done",
+        (False, False),
+    ),
+    "a sum": ("f32[8]", "all-reduce-start(x), to_apply=adds", "all-reduce-done", (True, False)),
+    "a sum in two buffers": (
+        "f32[8]",
+        f"all-reduce-start(x), to_apply=adds{_NVSHMEM}",
+        "all-reduce-done",
+        (False, False),
+    ),
+}
+
+
+@pytest.mark.parametrize("scheduled", [True, False])
+@pytest.mark.parametrize("pair", _PAIRS)
+def test_what_reads_an_array_that_its_state_does_not_hold_is_not_followed(pair: str, scheduled: bool) -> None:
+    """A sum writes where it reads once buffers are shared, so that its result tells, but not with NVSHMEM."""
+    state, starts, ends, holds = _PAIRS[pair]
+    bodies = f"{_BODIES}{_ADDS}ends {{\n s = {state} parameter(0)\n q = f32[8] parameter(1)\n"
+    bodies += f" e = f32[8] call(q), to_apply=writes\n d = f32[8] {ends}(s)\n ROOT r = f32[8] add(d, e)\n}}\n"
+    zero = " z = s32[] constant(0)\n i = (s32[]) tuple(z)\n"
+    for written, wrong in (("x", True), ("u", False)):
+        lines = f"{zero} s = {state} {starts}\n ROOT r = f32[8] call(s, {written}), to_apply=ends\n"
+        head = "HloModule m" + ", is_scheduled=true" * scheduled
+        text = f"{head}\n{bodies}ENTRY e {{\n{_HEAD}{lines}}}\n"
+        found = judge(parse_module(text), lambda name: name.startswith("hazard-"), lambda _: False)
+        told = {j.found.verdict for j in found if j.claim != "hazard-order"}
+        kept = holds[0 if scheduled else 1] and not wrong
+        assert (told == {Verdict.PROVED}) is kept, (written, told)

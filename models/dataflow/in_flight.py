@@ -13,9 +13,10 @@ from typing import Final
 
 from hloproof.models.dataflow.accesses import UNSEEN, Spot
 from hloproof.models.dataflow.alias_classes import positions, shape_at
-from hloproof.models.dataflow.async_chain import AsyncChains, Link
+from hloproof.models.dataflow.async_chain import AsyncChains, Link, link_of
 from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.dataflow.versions import LocalBuffers
+from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.opcodes import IN_STEPS
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
 
@@ -98,6 +99,16 @@ def crosses(chains: AsyncChains, start: HloPosition) -> bool:
     members = (start, *chains.members[start])
     handed = any(chains.flow.instruction(p).opcode in IN_STEPS | {"parameter"} for p in _arrivals(chains, members))
     return handed or any(m.computation != start.computation for m in members)
+
+
+def holds_what_it_is_given(local: LocalBuffers, start: Instruction) -> bool:
+    """Whether the state of an explicit start holds all arrays that it is given, so that wherever it arrives it is known
+    where they lie: as operands, or as results that are written over them."""
+    link = link_of(start.opcode)
+    at = None if link is None else _OPERAND.get(link.opcode)
+    held = 0 if at is None else sum(index[: len(at)] == at for _, index in local.leaves(start.name))
+    over = {operand for operand, _ in local.updates.in_place(start).values()} if local.shares else set()
+    return len([s for name in start.operands for s in local.leaves(name) if s not in over]) <= held
 
 
 def _arrivals(chains: AsyncChains, members: tuple[HloPosition, ...]) -> Iterator[HloPosition]:

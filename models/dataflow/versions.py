@@ -61,7 +61,7 @@ class LocalBuffers:
         """Where the version that stands at a spot was made."""
         self.writes: list[InPlaceWrite] = []
         self.callees = Callees(buffers, computation, summaries)
-        self._updates = Updates(self.callees, self.version)
+        self.updates = Updates(self.callees, self.version)
         self._parent: dict[Spot, Spot] = {}
         self._places: dict[Spot, Spot] = {}
         numbered = {p.parameter_number or 0: p.name for p in computation.parameters}
@@ -114,7 +114,7 @@ class LocalBuffers:
 
     def _add(self, i: Instruction) -> None:
         sources = self.buffers.sources
-        in_place = self._updates.in_place(i)
+        in_place = self.updates.in_place(i)
         for spot in self.leaves(i.name):
             twin = self._same_part_of_a_state(i, spot) or self._same_part_of_a_result(spot)
             if twin is not None:
@@ -145,7 +145,7 @@ class LocalBuffers:
             self.version[spot] = self.version.get(kept, kept) if kept is not None else self._equal.get(spot, spot)
             if kept is None:
                 self._share_with_branches(i, spot)
-        for operand, number, optional in self._updates.unseen(i, in_place):
+        for operand, number, optional in self.updates.unseen(i, in_place):
             self._write(i, (i.name, (UNSEEN, number, *operand[1])), operand, optional)
         self._reads[i.name] = self._read_by(i)
         # Before copies are inserted a choice puts nothing together: what it gives is either, or a copy of that.
@@ -179,7 +179,7 @@ class LocalBuffers:
         if isinstance(before, ArrayShape | BufferShape) and link.form != "sugared":
             return  # what a computation gives lies where it gives it
         for start in sorted(self.buffers.chains.starts[HloPosition(self.computation.name, i.name)]):
-            for number, index, optional, output in self._updates.effects(start):
+            for number, index, optional, output in self.updates.effects(start):
                 if output is not None and at[: len(output)] == output:
                     yield start, number, (*index, *at[len(output) :]), optional
 
@@ -203,7 +203,7 @@ class LocalBuffers:
     def lies_with_operands(self, start: HloPosition) -> bool:
         """Whether an operation in flight writes what it is given, or hands that back."""
         summary = self.summaries.get(self.buffers.chains.runs(self.computation.by_name[start.instruction]) or "")
-        return any(True for _ in self._updates.effects(start)) or bool(summary and summary.passes)
+        return any(True for _ in self.updates.effects(start)) or bool(summary and summary.passes)
 
     def where_it_flew(self, i: Instruction, spot: Spot) -> Iterator[tuple[Spot, bool]]:
         """The operands, as the state holds them, in whose buffers what flies may write a part of its result, and

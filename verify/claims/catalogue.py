@@ -309,7 +309,8 @@ _ENTRIES: Final = (
         "that dependencies allow of one that is checked with --after-copy-insertion and is not scheduled. Where an "
         "operation works in the buffers of what it is given, or hands them back, or is bound by updates, and flies from "
         "one computation into another, no claim about buffers is proved of the module (without a schedule: if anything "
-        "that is declared is written in place); but for the pairs of copies, sums and transfers, whose starts show all.",
+        "that is declared is written in place). Pairs of copies, sums and transfers are followed where their state holds "
+        "all that they are given.",
         "p is read, then updated in place.",
         "p is updated in place, then read.",
     ),

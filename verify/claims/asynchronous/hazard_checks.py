@@ -15,7 +15,7 @@ from hloproof.claims.asynchronous.shared_arguments import begun, shared_argument
 from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, timeline
 from hloproof.models.dataflow.accesses import UNSEEN, InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import Buffers
-from hloproof.models.dataflow.in_flight import Flight, crosses, flights
+from hloproof.models.dataflow.in_flight import Flight, crosses, flights, holds_what_it_is_given
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.dataflow.versions import PASS_ON, LocalBuffers, local_buffers
 from hloproof.models.hlo.module import Computation, Instruction
@@ -116,11 +116,15 @@ class Scene:
         """What is not known of an operation that one computation begins and others bind, hand on or end."""
         chains = self.context.chains
         for start in chains.of_role("start"):
-            if chains.links[start].form == "explicit" or not crosses(chains, start) or not self._something_is_written:
-                continue
             local = self.locals.get(start.computation)
-            if local is not None and (chains.bound_beside(start) is None or local.lies_with_operands(start)):
-                return f"where the result of {start.instruction} lies, which flies from one computation into another"
+            if local is None or not crosses(chains, start) or not self._something_is_written:
+                continue
+            i = local.computation.by_name[start.instruction]
+            if chains.links[start].form == "explicit":
+                if not holds_what_it_is_given(local, i):
+                    return f"where all lies that is given {i.name}, which flies from one computation into another"
+            elif chains.bound_beside(start) is None or local.lies_with_operands(start):
+                return f"where the result of {i.name} lies, which flies from one computation into another"
         return None
 
     @cached_property
