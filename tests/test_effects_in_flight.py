@@ -515,7 +515,7 @@ PARTLY_UNKNOWN: Final = frozenset(
 """What is read of such an operand is not followed, so that claims about indices are unknown on both sides."""
 
 
-_NOT_KNOWN: Final = ("returns the constant", "which flies from one computation into another")
+_NOT_KNOWN: Final = ("returns the constant", "flies from one computation into another")
 
 
 def _refuted(text: str) -> set[str]:

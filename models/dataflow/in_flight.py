@@ -96,9 +96,21 @@ def flights(chains: AsyncChains, locals_: Mapping[str, LocalBuffers]) -> Iterato
 def crosses(chains: AsyncChains, start: HloPosition) -> bool:
     """Whether an operation is in flight from one computation into another: its state goes through a loop, branch or
     call, or to a caller."""
+    arrivals = _arrivals(chains, (start, *chains.members[start]))
+    return any(chains.flow.instruction(place).opcode in IN_STEPS | {"parameter"} for place in arrivals)
+
+
+def is_one(chains: AsyncChains, start: HloPosition) -> bool:
+    """Whether all computations that an operation in flight enters or leaves are run from one place each, so that no
+    two states of it, of several runs, fly side by side."""
     members = (start, *chains.members[start])
-    handed = any(chains.flow.instruction(p).opcode in IN_STEPS | {"parameter"} for p in _arrivals(chains, members))
-    return handed or any(m.computation != start.computation for m in members)
+    for place in (*members, *_arrivals(chains, members)):
+        computation = chains.module.by_name[place.computation]
+        if place.instruction != computation.root_name and chains.flow.instruction(place).opcode != "parameter":
+            continue
+        if len(chains.flow.callers[computation.name]) > 1:
+            return False
+    return True
 
 
 def holds_what_it_is_given(local: LocalBuffers, start: Instruction) -> bool:

@@ -360,7 +360,7 @@ class LocalBuffers:
     def _read_by(self, i: Instruction) -> list[Spot]:
         """The parts of operands whose elements the instruction, or a body that it runs, reads."""
         link = link_of(i.opcode)
-        if i.opcode in PASS_ON or (link is not None and link.role == "done"):
+        if (i.opcode in PASS_ON and not self._reads_a_size(i)) or (link is not None and link.role == "done"):
             return []
         # Of a tuple the copy takes the table of pointers only, and reads no element.
         if i.opcode == "copy" and not isinstance(i.shape, ArrayShape | BufferShape):
@@ -393,6 +393,11 @@ class LocalBuffers:
                 out += self.leaves(i.operands[0])
             return out
         return [spot for name in dict.fromkeys(i.operands) for spot in self.leaves(name)]
+
+    def _reads_a_size(self, i: Instruction) -> bool:
+        """What is known at run time alone lies beside the elements, and is written with them."""
+        shape = self.computation.by_name[i.operands[0]].shape if i.operands else None
+        return i.opcode == "get-dimension-size" and isinstance(shape, ArrayShape) and shape.is_dynamic
 
     def reads(self, name: str) -> list[Spot]:
         return self._reads[name]

@@ -309,8 +309,8 @@ _ENTRIES: Final = (
         "that dependencies allow of one that is checked with --after-copy-insertion and is not scheduled. Where an "
         "operation works in the buffers of what it is given, or hands them back, or is bound by updates, and flies from "
         "one computation into another, no claim about buffers is proved of the module (without a schedule: if anything "
-        "that is declared is written in place). Pairs of copies, sums and transfers are followed where their state holds "
-        "all that they are given.",
+        "that is declared is written in place), nor where several call what an operation in flight enters or leaves. Pairs "
+        "of copies, sums and transfers are followed where their state holds all that they are given.",
         "p is read, then updated in place.",
         "p is updated in place, then read.",
     ),

@@ -164,11 +164,9 @@ class _Entry:
         i = local.computation.by_name[version[0]]
         if i.opcode != "parameter":
             return i.opcode == "constant"
-        # What other computations are given is the business of who runs them. A part is given away with all that is in
-        # it.
-        return local.computation.name == self._name and not any(
-            n == i.parameter_number and version[1][: len(at)] == at for n, at in self._donated
-        )
+        # What other computations are given is the business of who runs them. Of a tuple only its table is given away:
+        # what is in it is named by indices of its own.
+        return local.computation.name == self._name and (i.parameter_number, version[1]) not in self._donated
 
 
 def _is_first_state(local: LocalBuffers, write: InPlaceWrite, lies: _Kept) -> bool:

@@ -15,7 +15,7 @@ from hloproof.claims.asynchronous.shared_arguments import begun, shared_argument
 from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, timeline
 from hloproof.models.dataflow.accesses import UNSEEN, InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import Buffers
-from hloproof.models.dataflow.in_flight import Flight, crosses, flights, holds_what_it_is_given
+from hloproof.models.dataflow.in_flight import Flight, crosses, flights, holds_what_it_is_given, is_one
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.dataflow.versions import PASS_ON, LocalBuffers, local_buffers
 from hloproof.models.hlo.module import Computation, Instruction
@@ -120,6 +120,8 @@ class Scene:
             if local is None or not crosses(chains, start) or not self._something_is_written:
                 continue
             i = local.computation.by_name[start.instruction]
+            if not is_one(chains, start):
+                return f"which run of {i.name} it is that flies from one computation into another"
             if chains.links[start].form == "explicit":
                 if not holds_what_it_is_given(local, i):
                     return f"where all lies that is given {i.name}, which flies from one computation into another"
@@ -209,29 +211,34 @@ def _during(scene: Scene, local: LocalBuffers, flight: Flight, name: str) -> boo
     return scene.orders(local.computation).between(opening, name, _ends(flight))
 
 
-_Through = Mapping[tuple[str, HloPosition, str], Flight]
+_Through = Mapping[tuple[str, HloPosition, str], tuple[Flight, ...]]
 """Flights by computation, start and opening."""
 
 
 def _through(scene: Scene) -> _Through:
-    return {(f.computation, f.start, f.opening): f for _, f in scene.flights()}
+    out: dict[tuple[str, HloPosition, str], tuple[Flight, ...]] = {}
+    for _, f in scene.flights():
+        key = (f.computation, f.start, f.opening)
+        out[key] = (*out.get(key, ()), f)
+    return out
 
 
 def _crosses(through: _Through, local: LocalBuffers, flight: Flight, name: str, version: Spot) -> bool:
     """A loop, call or conditional that the operation is in flight through, from before to after it: the very version is
     still held behind it. What it writes it writes during the flight, though it ends one part of it and opens the
     next. What is wrong with that inside shows there only where every caller hands over the same."""
-    after = _goes_on(through, local, flight, name)
-    return after is not None and any(
-        local.version.get(spot, spot) == version for spot in (*after.operands, *after.outputs)
+    return any(
+        local.version.get(spot, spot) == version
+        for after in _goes_on(through, local, flight, name)
+        for spot in (*after.operands, *after.outputs)
     )
 
 
-def _goes_on(through: _Through, local: LocalBuffers, flight: Flight, name: str) -> Flight | None:
-    """The flight behind a loop, call or conditional that the operation is in flight through."""
+def _goes_on(through: _Through, local: LocalBuffers, flight: Flight, name: str) -> tuple[Flight, ...]:
+    """The flights behind a loop, call or conditional that the operation is in flight through."""
     if name not in flight.closings or local.computation.by_name[name].opcode not in IN_STEPS:
-        return None
-    return through.get((flight.computation, flight.start, name))
+        return ()
+    return through.get((flight.computation, flight.start, name), ())
 
 
 def operand_hazards(scene: Scene) -> Iterator[Judgement]:
@@ -340,7 +347,7 @@ def _met_elsewhere(
     for name, act, spot in _touching(local, [b for b in _buffers_by_place(local, near) if b not in own]):
         after = _goes_on(through, local, flight, name)
         # What goes on behind a loop may be what a turn has begun, of what the operation before has made.
-        crosses = after is not None and spot not in (*after.operands, *after.outputs)
+        crosses = any(spot not in (*f.operands, *f.outputs) for f in after)
         if act in acts and (crosses or _during(scene, local, flight, name)):
             what = _spot(near[local.place(spot)])
             return f"whether {_spot(spot)}, which {name} {act} meanwhile, lies in the buffer of {what}"

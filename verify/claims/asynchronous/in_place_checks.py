@@ -31,7 +31,7 @@ from hloproof.logic.replay import careful
 from hloproof.models.dataflow.accesses import UNSEEN, InPlaceWrite
 from hloproof.models.dataflow.alias_classes import shape_at
 from hloproof.models.dataflow.async_chain import link_of, work_of
-from hloproof.models.dataflow.in_place import fused_in_place, is_update, parameter_behind, updating
+from hloproof.models.dataflow.in_place import fused_in_place, in_place_operand, is_update, parameter_behind, updating
 from hloproof.models.dataflow.steps import HANDED_ON, SIZES, handed_on, looks_at_sizes, not_by_steps
 from hloproof.models.dataflow.value_flow import HloPosition, called
 from hloproof.models.dataflow.versions import PASS_ON
@@ -199,6 +199,8 @@ def _without_steps(computation: Computation, i: Instruction, over: Iterable[_Ove
         apart = work_of(i.opcode) in _ONE_BY_ONE and o.at not in ((), (o.number,))
         operand = i.operands[o.number]
         alike = _lie_alike(shape_at(i.shape, o.at), computation.by_name[operand].shape)
+        # A sum that XLA gives a second buffer needs one.
+        apart = apart or (i.opcode == "all-reduce-start" and not in_place_operand(i))
         if work_of(i.opcode) not in _BY_ELEMENTS or apart or not alike:
             told = f"{i.name} {'makes' if o.surely else 'may make'} its result in the buffer of {operand}: in which "
             told += f"order a {i.opcode} reads and writes is not modelled"

@@ -173,7 +173,8 @@ def _in_a_loop(
     replaced = {w.operand[1] for w in local.writes if w.writer == i.name and w.operand[0] == state}
     for at in sorted(replaced):
         for (_, index), access in parts.items():
-            lies_there = local.buffer((state, index)) == local.buffer((state, at))
+            # A constant that the loop replaces lies there as a copy: the result tells where that is.
+            lies_there = local.buffer((i.name, index)) == local.buffer((i.name, at))
             if index != at and access.reader is not None and lies_there and not local.one_part(i, index, at):
                 first = parts.get((0, at), _NOTHING)
                 return _told(i.name, first, (0, at), f"which {access.reader} reads", (0, index))

@@ -1,0 +1,159 @@
+"""Where the parts of a loop's state lie, and what a condition, a call and a size read and write: each wrong module
+stands beside its sound twin."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from hloproof.claims.asynchronous import judge
+from hloproof.models.hlo.parser import parse_module
+from hloproof.results.verdict import Verdict
+
+_STATE: Final = "(f32[8], f32[8], pred[])"
+_PARTS: Final = (
+    f" s = {_STATE} parameter(0)\n a = f32[8] get-tuple-element(s), index=0\n"
+    " b = f32[8] get-tuple-element(s), index=1\n k = pred[] get-tuple-element(s), index=2\n"
+)
+_MORE: Final = f"more {{\n{_PARTS} ROOT o = pred[] not(k)\n}}\n"
+_SMALL: Final = " one = f32[2] constant({1,2})\n zero = s32[] constant(0)\n"
+_GIVEN: Final = (
+    " x = f32[8] parameter(0)\n k = pred[] parameter(1)\n y = f32[8] negate(x)\n w = f32[8] tan(x)\n"
+    " u = f32[8] sine(x)\n v = f32[8] cosine(u)\n"
+)
+
+
+def _told(bodies: str, entry: str, says: str = "", given: str = _GIVEN) -> dict[str, set[str]]:
+    """What is not proved, with its verdicts."""
+    text = f"HloModule m, is_scheduled=true{says}\n{bodies}ENTRY e {{\n{given}{entry}}}\n"
+    out: dict[str, set[str]] = {}
+    for j in judge(parse_module(text), lambda _: True, lambda _: False):
+        if j.found.verdict is not Verdict.PROVED:
+            out.setdefault(j.claim, set()).add(str(j.found.verdict))
+    return out
+
+
+_CONSTANT: Final = " c = f32[8] constant({1,2,3,4,5,6,7,8})\n"
+_ADDING: Final = f"turn {{\n{_PARTS} n = f32[8] add(a, b)\n ROOT t = {_STATE} tuple(n, b, k)\n}}\n"
+_ALIAS: Final = ", input_output_alias={ {0}: (0, {}, may-alias) }"
+_LOOP: Final = f" t = {_STATE} tuple(FIRST, READ, k)\n l = {_STATE} while(t), condition=more, body=turn\n"
+_LAST: Final = " g = f32[8] get-tuple-element(l), index=0\n ROOT r = (f32[8]) tuple(g)\n"
+
+
+@pytest.mark.parametrize("first", ["c", "u"])
+@pytest.mark.parametrize(("read", "wrong"), [("x", True), ("y", False)])
+def test_a_constant_that_a_loop_begins_with_is_copied_to_where_its_result_lies(
+    first: str, read: str, wrong: bool
+) -> None:
+    """Which is where the parameter lies that is given away: it is not there any more in the first turn."""
+    loop = _LOOP.replace("FIRST", first).replace("READ", read)
+    told = _told(_ADDING + _MORE, _CONSTANT + loop + _LAST, _ALIAS)
+    assert set(told.get("hazard-overwrite", ())) | set(told.get("hazard-donation", ())) == (
+        {"refuted"} if wrong else set()
+    )
+
+
+@pytest.mark.parametrize(("read", "wrong"), [("a", True), ("b", False)])
+def test_a_loop_that_begins_with_a_constant_in_a_loop_lies_where_that_has_its_part(read: str, wrong: bool) -> None:
+    inner = _ADDING.replace("turn {", "adds {") + _MORE
+    outer = f"turn {{\n{_PARTS}{_CONSTANT} q = {_STATE} tuple(c, {read}, k)\n"
+    outer += f" i = {_STATE} while(q), condition=more, body=adds\n g = f32[8] get-tuple-element(i), index=0\n"
+    outer += f" ROOT t = {_STATE} tuple(g, b, k)\n}}\n"
+    entry = _LOOP.replace("FIRST", "u").replace("READ", "v") + " ROOT g = f32[8] get-tuple-element(l), index=0\n"
+    assert _told(inner + outer, entry) == ({"hazard-overwrite": {"refuted"}} if wrong else {})
+
+
+def test_one_constant_in_two_parts_of_a_state_is_two_copies() -> None:
+    body = (
+        f"turn {{\n{_PARTS} n = f32[8] add(a, b)\n m = f32[8] multiply(b, b)\n ROOT t = {_STATE} tuple(n, m, k)\n}}\n"
+    )
+    entry = _CONSTANT + _LOOP.replace("FIRST", "c").replace("READ", "c")
+    entry += " g = f32[8] get-tuple-element(l), index=0\n h = f32[8] get-tuple-element(l), index=1\n"
+    assert _told(body + _MORE, entry + " ROOT r = f32[8] add(g, h)\n") == {}
+
+
+_UPDATED: Final = f"{_SMALL} e = f32[8] dynamic-update-slice(a, one, zero)\n"
+_ASKS: Final = (
+    f"asks {{\n{_PARTS}WRITES f = f32[1] slice(e), slice={{[0:1]}}\n g = f32[] reshape(f)\n z = f32[] constant(0)\n"
+    " h = pred[] compare(g, z), direction=GT\n ROOT o = pred[] and(h, k)\n}\n"
+)
+_TURNS: Final = {
+    "is handed on by the body": (f"turn {{\n{_PARTS} n = f32[8] negate(b)\n ROOT t = {_STATE} tuple(a, n, k)\n}}\n", 1),
+    "is read behind the loop": (
+        f"turn {{\n{_PARTS} n = f32[8] iota(), iota_dimension=0\n ROOT t = {_STATE} tuple(n, b, k)\n}}\n",
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize("turn", _TURNS)
+@pytest.mark.parametrize("writes", [True, False])
+def test_what_a_condition_writes_is_needed_where_it(turn: str, writes: bool) -> None:
+    body, used = _TURNS[turn]
+    asks = _ASKS.replace("WRITES", _UPDATED if writes else " e = f32[8] negate(a)\n")
+    entry = _LOOP.replace("FIRST", "u").replace("READ", "v").replace("=more", "=asks")
+    entry += f" g = f32[8] get-tuple-element(l), index={used}\n ROOT r = f32[8] negate(g)\n"
+    assert _told(asks + body, entry) == ({"hazard-overwrite": {"refuted"}} if writes else {})
+
+
+_TWO: Final = " p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n"
+_CALLS: Final = (
+    " m = f32[8] call(y, OTHER), to_apply=g\n n = f32[8] call(u, v), to_apply=g\n ROOT r = f32[8] add(m, n)\n"
+)
+_READS_FIRST: Final = (
+    f"g {{\n{_TWO}{_SMALL} e = f32[8] dynamic-update-slice(q, one, zero)\n d = f32[8] negate(e)\n"
+    " n = f32[8] sine(p)\n ROOT r = f32[8] add(d, n)\n}\n"
+)
+_READS_TWICE: Final = (
+    f"run {{\n{_TWO} k = f32[8] reverse(q), dimensions={{0}}\n c = f32[4] slice(k), slice={{[0:4]}}\n"
+    " z = s32[] constant(0)\n ROOT r = f32[8] dynamic-update-slice(p, c, z)\n}\n"
+    f"g {{\n{_TWO} n = f32[8] sine(q)\n f = f32[8] fusion(p, q), kind=kLoop, calls=run\n d = f32[8] negate(f)\n"
+    " ROOT r = f32[8] add(d, n)\n}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict"),
+    [(_READS_FIRST, "refuted"), (_READS_TWICE, "unknown")],
+    ids=["written as the second and read as the first", "read before and where it is written"],
+)
+def test_what_a_call_is_handed_twice_by_one_of_two_callers(body: str, verdict: str) -> None:
+    assert verdict in _told(body, _CALLS.replace("OTHER", "y")).get("hazard-overwrite", ())
+    assert not _told(body, _CALLS.replace("OTHER", "w")).get("hazard-overwrite")
+
+
+_SIZED: Final = " x = f32[<=8] parameter(0)\n y = f32[<=8] parameter(1)\n"
+_SIZE: Final = " g = s32[] get-dimension-size(x), dimensions={0}\n"
+_MADE: Final = " n = f32[<=8] negate(y)\n"
+
+
+@pytest.mark.parametrize("late", [True, False])
+@pytest.mark.parametrize("sized", [True, False])
+def test_a_size_that_is_known_at_run_time_is_read_where_the_array_lies(late: bool, sized: bool) -> None:
+    lines = (_MADE + _SIZE if late else _SIZE + _MADE) + " ROOT t = (f32[<=8], s32[]) tuple(n, g)\n"
+    given = _SIZED
+    if not sized:  # nothing but the shape tells it
+        lines, given = lines.replace("<=", ""), given.replace("<=", "")
+    told = _told("", lines, _ALIAS, given)
+    assert told == ({"hazard-donation": {"refuted"}} if late and sized else {})
+
+
+@pytest.mark.parametrize(("alias", "wrong"), [("{}: (0, {})", True), ("{1}: (0, {1})", True), ("{0}: (0, {0})", False)])
+def test_who_gives_away_the_table_of_a_tuple_keeps_what_is_in_it(alias: str, wrong: bool) -> None:
+    given = (
+        " p = (f32[8], f32[8]) parameter(0)\n a = f32[8] get-tuple-element(p), index=0\n"
+        " b = f32[8] get-tuple-element(p), index=1\n"
+    )
+    entry = f"{_UPDATED} n = f32[8] negate(e)\n o = f32[8] bitcast(b)\n ROOT r = (f32[8], f32[8]) tuple(n, o)\n"
+    told = _told("", entry, f", input_output_alias={{ {alias} }}", given)
+    assert told == ({"hazard-constant": {"refuted"}} if wrong else {})
+
+
+@pytest.mark.parametrize(("by", "unknown"), [("NVSHMEM", True), ("NCCL", False)])
+def test_a_sum_that_needs_two_buffers_is_not_made_in_one(by: str, unknown: bool) -> None:
+    config = f'backend_config={{"collective_backend_config":{{"backend":"{by}"}}}}'
+    adds = "adds {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}\n"
+    entry = f" s = f32[8] all-reduce-start(x), to_apply=adds, {config}\n d = f32[8] all-reduce-done(s)\n"
+    told = _told(adds, entry + " ROOT r = (f32[8]) tuple(d)\n", _ALIAS)
+    assert told == ({"hazard-in-place": {"unknown"}} if unknown else {})
