@@ -510,9 +510,12 @@ PARTLY_UNKNOWN: Final = frozenset(
         "a result bound in another computation",
         "an operand bound behind one that a later text binds",
         "an operand bound behind one that two branches bind",
+        "a call that writes what the operation that goes through it reads",
+        "a conditional that writes what the operation that goes through it reads",
     }
 )
-"""What is read of such an operand is not followed, so that claims about indices are unknown on both sides."""
+"""Of such operands what is read is not followed, so that claims about indices are unknown on both sides, nor is which of
+two runs it is that goes through."""
 
 
 _NOT_KNOWN: Final = ("returns the constant", "flies from one computation into another")

@@ -751,8 +751,12 @@ _PROVED_PLANS: Final = (
 )
 
 
-_REFUTED_BY_OTHERS: Final = ("a carried copy, read where it begins", "a copy of two branches, read early")
-"""Unknown as plans, and refuted by the claims about what is in flight, which this table asks as well."""
+_REFUTED_BY_OTHERS: Final = (
+    "a carried copy, read where it begins",
+    "a copy of two branches, read early",
+    "two sizes of one array",
+)
+"""Unknown as plans, and refuted by the claims about buffers of a module, which this table asks as well."""
 
 
 def _of_plans() -> list[Row]:
