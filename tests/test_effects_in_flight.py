@@ -514,8 +514,8 @@ PARTLY_UNKNOWN: Final = frozenset(
         "a conditional that writes what the operation that goes through it reads",
     }
 )
-"""Of such operands what is read is not followed, so that claims about indices are unknown on both sides, nor is which of
-two runs it is that goes through."""
+"""Of such operands what is read is not followed, so that claims about indices are unknown on both sides, nor is which
+of two runs it is that goes through."""
 
 
 _NOT_KNOWN: Final = ("returns the constant", "flies from one computation into another")
