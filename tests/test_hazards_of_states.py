@@ -157,3 +157,39 @@ def test_a_sum_that_needs_two_buffers_is_not_made_in_one(by: str, unknown: bool)
     entry = f" s = f32[8] all-reduce-start(x), to_apply=adds, {config}\n d = f32[8] all-reduce-done(s)\n"
     told = _told(adds, entry + " ROOT r = (f32[8]) tuple(d)\n", _ALIAS)
     assert told == ({"hazard-in-place": {"unknown"}} if unknown else {})
+
+
+_DECIDED: Final = f"more {{\n{_PARTS} ROOT o = pred[] get-tuple-element(s), index=2\n}}\n" + _ADDING
+_DECLARED: Final = 'custom-call(OVER), custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}'
+
+
+@pytest.mark.parametrize("flies", [False, True])
+@pytest.mark.parametrize(("over", "wrong"), [("q", True), ("o", False)])
+def test_what_a_condition_hands_on_the_loop_reads(over: str, wrong: bool, flies: bool) -> None:
+    """Though no instruction of the condition touches an element of it."""
+    loop = _LOOP.replace("FIRST", "u").replace("READ", "v").replace("v, k)", "v, q)")
+    lines = f" d = pred[] {_DECLARED}\n{loop}"
+    if flies:
+        begun = _DECLARED.replace("custom-call(", "custom-call-start(")
+        lines = f" f = ((pred[]), pred[]) {begun}\n{loop} d = pred[] custom-call-done(f)\n"
+    lines = " q = pred[] not(k)\n o = pred[] not(k)\n" + lines.replace("OVER", over)
+    end = " g = f32[8] get-tuple-element(l), index=0\n ROOT r = (f32[8], pred[]) tuple(g, d)\n"
+    told = _told(_DECIDED, lines + end)
+    assert told.get("hazard-output" if flies else "hazard-overwrite", set()) == ({"refuted"} if wrong else set())
+    assert bool(told) is wrong
+
+
+def test_what_a_loop_asks_lies_where_no_other_part_of_its_state_does() -> None:
+    """One array is handed over as both, and the other one changes."""
+    state = "(pred[], pred[])"
+    parts = f" s = {state} parameter(0)\n p = pred[] get-tuple-element(s), index=0\n"
+    parts += " q = pred[] get-tuple-element(s), index=1\n"
+    bodies = f"more {{\n{parts} ROOT o = pred[] copy(q)\n}}\nturn {{\n{parts} n = pred[] not(p)\n"
+    bodies += f" ROOT t = {state} tuple(n, q)\n}}\n"
+    for more in (bodies, bodies.replace("ROOT o = pred[] copy(q)", "ROOT o = pred[] bitcast(q)")):
+        for other, wrong in (("q", True), ("o", False)):
+            entry = f" q = pred[] not(k)\n o = pred[] not(k)\n t = {state} tuple(q, {other})\n"
+            entry += (
+                f" l = {state} while(t), condition=more, body=turn\n ROOT r = pred[] get-tuple-element(l), index=0\n"
+            )
+            assert _told(more, entry) == ({"hazard-overwrite": {"refuted"}} if wrong else {})

@@ -72,6 +72,7 @@ class LocalBuffers:
         self._reads: dict[str, list[Spot]] = {}
         for i in computation.instructions:
             self._add(i)
+        self._read_what_a_loop_asks()
         self._read_what_loops_start_with(turns)
         self._share_the_state_of_loops()
         if shares:
@@ -401,6 +402,13 @@ class LocalBuffers:
 
     def reads(self, name: str) -> list[Spot]:
         return self._reads[name]
+
+    def _read_what_a_loop_asks(self) -> None:
+        """Whoever hands on the root of a condition touches no element; the loop reads it."""
+        callers = self.buffers.chains.flow.callers[self.computation.name]
+        if any(c.opcode == "while" and called(c, "condition") == self.computation.name for _, c in callers):
+            root = self.computation.root_name
+            self._reads[root] = [*self._reads[root], *self.leaves(root)]
 
     def _read_what_loops_start_with(self, turns: SurelyTurns) -> None:
         """A loop that may end before its first turn gives what it was given: of parts of its result that are needed it

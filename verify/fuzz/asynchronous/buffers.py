@@ -62,15 +62,15 @@ def broken_buffers(module: Module) -> set[tuple[str, str]]:
     """(claim, instruction) of every instruction that loses a buffer, makes one of nothing, or is its second taker."""
     entry, values = module.entry, Reading(module).values()
     broken = {i.name for i in entry.instructions if i.opcode == "custom-call" and _loses(module, i)}
-    takers: dict[Spot, dict[str, None]] = {}
+    takers: dict[Spot, list[str]] = {}
     for i in entry.instructions:
         taken = i.operands if i.opcode == "custom-call" else (i.name,) if i is entry.root else ()
         for name in taken:
             for at in _buffers(entry.by_name[name].shape):
                 (value,) = values[entry.name, name, at]
-                takers.setdefault(value, {})[i.name] = None
+                takers.setdefault(value, []).append(i.name)
     for names in takers.values():
-        broken |= set(list(names)[1:])
+        broken |= set(names[1:])
     return {("buffer-alias", name) for name in broken}
 
 

@@ -262,8 +262,7 @@ class Program:
         for name, g in zip(names, given[1:], strict=True):
             within = Step(step.name, frozenset())
             ends.append(self._inside(name, [g], within))
-            touched = {self.buffer(c) for c in (*within.reads, *within.writes)}
-            step.reads += [c for c in g.values() if self.buffer(c) in touched]
+            step.reads += [c for c in g.values() if c in within.reads]
             outside = {self.buffer(c) for c in g.values()}
             step.writes += [c for c in within.writes if self.scheduled and self.buffer(c) in outside]
         if self.scheduled:
