@@ -123,6 +123,17 @@ def test_what_a_call_is_handed_twice_by_one_of_two_callers(body: str, verdict: s
     assert not _told(body, _CALLS.replace("OTHER", "w")).get("hazard-overwrite")
 
 
+@pytest.mark.parametrize(("waits", "wrong"), [("", True), (", control-predecessors={n}", False)])
+def test_what_nothing_orders_may_be_read_after_it_was_written(waits: str, wrong: bool) -> None:
+    """Though the text has it before."""
+    body = f"g {{\n{_TWO}{_SMALL} n = f32[8] negate(q)\n e = f32[8] dynamic-update-slice(p, one, zero){waits}\n"
+    body += " d = f32[8] negate(e)\n ROOT r = f32[8] add(d, n)\n}\n"
+    text = f"HloModule m\n{body}ENTRY e {{\n{_GIVEN}{_CALLS.replace('OTHER', 'y')}}}\n"
+    found = judge(parse_module(text), lambda _: True, lambda _: False, after_copy_insertion=True)
+    refuted = [j.place.instruction for j in found if j.found.verdict is Verdict.REFUTED]
+    assert refuted == (["m"] if wrong else [])
+
+
 _SIZED: Final = " x = f32[<=8] parameter(0)\n y = f32[<=8] parameter(1)\n"
 _SIZE: Final = " g = s32[] get-dimension-size(x), dimensions={0}\n"
 _MADE: Final = " n = f32[<=8] negate(y)\n"

@@ -105,9 +105,9 @@ def _given(local: LocalBuffers, name: str, link: Link | None) -> tuple[str, ...]
 
 
 def _by_buffer(local: LocalBuffers, given: list[str], summary: Summary) -> Mapping[Spot, list[_Key]]:
-    """The parts of a body's parameters that it touches or hands back, by the caller's buffer in which they lie."""
+    """The parts of a body's parameters that it touches, by the caller's buffer in which they lie."""
     out: dict[Spot, list[_Key]] = {}
-    for number, index in dict.fromkeys((*summary.accesses, *summary.passes.values())):
+    for number, index in summary.accesses:
         if number < len(given):
             out.setdefault(local.buffer((given[number], index)), []).append((number, index))
     return out
@@ -118,9 +118,9 @@ def _in_a_call(local: LocalBuffers, name: str, given: list[str], summary: Summar
     lies where the other was written, and whoever needs it then is told by its caller's own buffers."""
     for keys in _by_buffer(local, given, summary).values():
         for written in keys:
-            first = summary.accesses.get(written, _NOTHING)
+            first = summary.accesses[written]
             for other in keys if first.writer is not None else ():
-                access = summary.accesses.get(other, _NOTHING)
+                access = summary.accesses[other]
                 # What one operation reads and writes, bound step by step or not, is told of it (`_at_once`).
                 late = next(
                     (
@@ -141,7 +141,7 @@ def _at_once(local: LocalBuffers, name: str, given: list[str], summary: Summary)
     not know: what all callers hand over as one array is one argument in a summary."""
     for keys in _by_buffer(local, given, summary).values():
         for written, other in permutations(keys, 2):
-            first, second = (summary.accesses.get(key, _NOTHING) for key in (written, other))
+            first, second = summary.accesses[written], summary.accesses[other]
             # What an update binds is written or read by the operation that has begun.
             reads = {s for r in second.reads for s in begun(local, name, r)}
             both = next((w for w in first.writes if not reads.isdisjoint(begun(local, name, w))), None)
