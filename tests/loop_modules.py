@@ -169,7 +169,42 @@ ENTRY e {
   ROOT r = f32[4] get-tuple-element(w), index=2
 }"""
 
+_NAMESAKE = """HloModule m
+inner {
+  p = f32[8] parameter(0)
+  j = s32[] parameter(1)
+  one = s32[] constant(1)
+  k = s32[] add(j, one)
+  ROOT s = f32[2] dynamic-slice(p, k), dynamic_slice_sizes={2}
+}
+body {
+  s = (s32[], f32[8], f32[2]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  x = f32[8] get-tuple-element(s), index=1
+  k = s32[] constant(1)
+  n = s32[] add(i, k)
+  y = f32[2] fusion(x, i), kind=kLoop, calls=inner
+  ROOT t = (s32[], f32[8], f32[2]) tuple(n, x, y)
+}
+cond {
+  s = (s32[], f32[8], f32[2]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(4)
+  ROOT l = pred[] compare(i, n), direction=LT
+}
+ENTRY e {
+  p = f32[8] parameter(0)
+  z = s32[] constant(0)
+  y0 = f32[2] parameter(1)
+  t = (s32[], f32[8], f32[2]) tuple(z, p, y0)
+  w = (s32[], f32[8], f32[2]) while(t), condition=cond, body=body
+  ROOT r = f32[2] get-tuple-element(w), index=2
+}
+"""
+"""The start of a slice in a fusion has the name of a constant of the body."""
+
 LOOPS = {
+    "a start in a fusion that has the name of a constant outside": _NAMESAKE,
     "a scan": SCAN,
     "no turn": SCAN.replace("constant(4)", "constant(0)"),
     "one turn": SCAN.replace("constant(4)", "constant(1)"),

@@ -204,3 +204,52 @@ def test_what_a_loop_asks_lies_where_no_other_part_of_its_state_does() -> None:
                 f" l = {state} while(t), condition=more, body=turn\n ROOT r = pred[] get-tuple-element(l), index=0\n"
             )
             assert _told(more, entry) == ({"hazard-overwrite": {"refuted"}} if wrong else {})
+
+
+_ASKED: Final = "(f32[8], f32[8], f32[8], s32[])"
+_FOUR: Final = f" s = {_ASKED} parameter(0)\n" + "".join(
+    f" {name} = {shape} get-tuple-element(s), index={n}\n"
+    for n, (name, shape) in enumerate((("a", "f32[8]"), ("b", "f32[8]"), ("c", "f32[8]"), ("n", "s32[]")))
+)
+_WRITING: Final = (
+    " one = f32[1] constant({1})\n e = f32[8] dynamic-update-slice(b, one, n)\n"
+    ' o = () custom-call(e), custom_call_target="show", custom_call_has_side_effect=true\n'
+)
+_READING: Final = ' g = () custom-call(a), custom_call_target="show", custom_call_has_side_effect=true\n'
+_LESS: Final = " most = s32[] constant(3)\n ROOT k = pred[] compare(n, most), direction=LT\n"
+_NEXT: Final = " f = f32[8] sine(c)\n h = f32[8] cosine(c)\n one = s32[] constant(1)\n m = s32[] add(n, one)\n"
+_SHARED: Final = {
+    "the body reads": (f"{_FOUR}{_WRITING}{_LESS}", " d = f32[8] add(a, c)\n", ("a, b, d, m", "a, f, d, m")),
+    "the condition reads": (f"{_FOUR}{_WRITING}{_READING}{_LESS}", "", ("f, f, c, m", "f, h, c, m")),
+    "the body hands on": (f"{_FOUR}{_WRITING}{_LESS}", "", ("a, b, c, m", "a, f, c, m")),
+}
+
+
+def test_what_one_operation_of_a_condition_reads_where_it_writes_is_not_known() -> None:
+    """Of two parts that are one array in the loop, and two where the condition is called."""
+    at_once = ' e = f32[8] custom-call(b, a), custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}\n'
+    shown = ' o = () custom-call(e), custom_call_target="show", custom_call_has_side_effect=true\n'
+    told = _asked_twice(f"{_FOUR}{at_once}{shown}{_LESS}", "", "f, f, c, m", "x, x, v")
+    assert "unknown" in told["hazard-overwrite"] and "refuted" not in told["hazard-overwrite"]
+
+
+@pytest.mark.parametrize("who", _SHARED)
+@pytest.mark.parametrize("wrong", [True, False])
+def test_what_a_condition_writes_lies_with_what_others_need(who: str, wrong: bool) -> None:
+    """Of two parts that lie in one buffer; the condition is called as well, with two that do not."""
+    asks, turns, roots = _SHARED[who]
+    told = _asked_twice(asks, turns, roots[not wrong], "x, x, v" if wrong else "u, y, v")
+    assert ("refuted" in told.get("hazard-overwrite", ())) is wrong, told
+
+
+def _asked_twice(asks: str, turns: str, root: str, first: str) -> dict[str, set[str]]:
+    """A condition of a loop that is called as well, with other arrays."""
+    bodies = f"asks {{\n{asks}}}\nturns {{\n{_FOUR}{_NEXT}{turns} ROOT r = {_ASKED} tuple({root})\n}}\n"
+    given = " x0 = f32[8] parameter(0)\n" + "".join(f" {name} = f32[8] copy(x0)\n" for name in "xyuvwij")
+    entry = (
+        f" zero = s32[] constant(0)\n zero2 = s32[] copy(zero)\n t = {_ASKED} tuple({first}, zero2)\n"
+        f" l = {_ASKED} while(t), condition=asks, body=turns\n g = f32[8] get-tuple-element(l), index=2\n"
+        f" z = s32[] constant(0)\n q = {_ASKED} tuple(w, i, j, z)\n h = pred[] call(q), to_apply=asks\n"
+        " ROOT r = (f32[8], pred[]) tuple(g, h)\n"
+    )
+    return _told(bodies, entry, given=given)

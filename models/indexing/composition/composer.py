@@ -25,7 +25,7 @@ from hloproof.models.hlo.shape import ShapeIndex, leaves
 from hloproof.models.indexing import input_to_output, output_to_input
 from hloproof.models.indexing.box import bounds, holds_data
 from hloproof.models.indexing.composition.joins import Joins, Simplify
-from hloproof.models.indexing.composition.known_values import KnownValues, Turn
+from hloproof.models.indexing.composition.known_values import KnownValues, Turn, has_own_name
 from hloproof.models.indexing.composition.providers import named, resolved
 from hloproof.models.indexing.composition.route import (
     INPUT_TO_OUTPUT,
@@ -334,11 +334,11 @@ class Composer:
             calls = Counter(
                 name for c in self.module.computations for i in c.instructions for name in i.attributes.computations()
             )
-            names = Counter(i.name for c in self.module.computations for i in c.instructions if _has_own_name(i))
+            names = Counter(i.name for c in self.module.computations for i in c.instructions if has_own_name(i))
             self._ambiguous = frozenset(
                 c.name
                 for c in self.module.computations
-                if calls[c.name] > 1 or any(names[i.name] > 1 for i in c.instructions if _has_own_name(i))
+                if calls[c.name] > 1 or any(names[i.name] > 1 for i in c.instructions if has_own_name(i))
             )
         return instruction.name if callee.name in self._ambiguous else ""
 
@@ -349,11 +349,6 @@ class Composer:
             order = computation.operands_first
             found = self._order[computation.name] = (order, {i.name: n for n, i in enumerate(order)})
         return found
-
-
-def _has_own_name(i: Instruction) -> bool:
-    """The instruction is named as a provider by its name, not as `parameter(n)` or `constant(literal)`."""
-    return i.opcode not in ("parameter", "constant")
 
 
 def _routes(maps: Iterable[IndexingMap], table: object) -> tuple[Route, ...]:

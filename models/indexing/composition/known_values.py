@@ -29,6 +29,11 @@ _DECIDE: Final = frozenset({"conditional", "while"})
 """Opcodes whose maps depend on values that are known."""
 
 
+def has_own_name(i: Instruction) -> bool:
+    """The instruction is named as a provider by its name, not as `parameter(n)` or `constant(literal)`."""
+    return i.opcode not in ("parameter", "constant")
+
+
 class KnownValues:
     """What is known in one module; `site` names callers as the providers of composed maps do."""
 
@@ -117,8 +122,9 @@ class KnownValues:
         waiting: list[tuple[Computation, list[str], _Calls]] = [(computation, provider.split("/"), ())]
         while waiting:
             current, names, calls = waiting.pop()
-            if len(names) == 1 and (name := instruction_of(names[0])) in current.by_name:
-                return calls, current, current.by_name[name]
+            named = current.by_name.get(instruction_of(names[0])) if len(names) == 1 else None
+            if named is not None and has_own_name(named):
+                return calls, current, named
             for i in current.instructions:
                 if i.opcode not in ("call", "fusion"):
                     continue

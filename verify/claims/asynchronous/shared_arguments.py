@@ -41,6 +41,8 @@ def shared_arguments(local: LocalBuffers, orders_of: _OrdersOf) -> Iterator[Judg
         unknown: str | None = None
         if i.opcode == "while":
             problem = _in_a_loop(local, i, [(name, summary) for name, _, summary in bodies], orders_of)
+            asked = (body for body in bodies if body[0] == called(i, "condition"))
+            unknown = next((u for n, g, s in asked if (u := _at_once(local, n, g, s)) is not None), None)
         elif writes:
             found = (_in_a_call(local, name, given, summary, orders_of(name)) for name, given, summary in bodies)
             problem = next((p for p in found if p is not None), None)
@@ -178,16 +180,33 @@ def _in_a_loop(
             if index != at and access.reader is not None and lies_there and not local.one_part(i, index, at):
                 first = parts.get((0, at), _NOTHING)
                 return _told(i.name, first, (0, at), f"which {access.reader} reads", (0, index))
-    for name, summary in bodies:
-        for (_, at), access in summary.accesses.items() if name == called(i, "condition") else ():
-            if access.writer is None:
-                continue
-            read = body is not None and body.accesses.get((0, at), _NOTHING).reader
-            handed = body is not None and (0, at) in body.passes.values()
-            if read or handed or _is_used(local, i, at, orders_of(local.computation.name)):
-                return (
-                    f"{access.writer} of the condition {name} overwrites {_part(0, at)} of the state, which is needed"
-                )
+    asked = next((name for name, _ in bodies if name == called(i, "condition")), None)
+    return None if asked is None else _in_a_condition(local, i, asked, body, orders_of)
+
+
+def _in_a_condition(
+    local: LocalBuffers, i: Instruction, name: str, body: Summary | None, orders_of: _OrdersOf
+) -> str | None:
+    """What a condition writes is needed by the body, whoever uses the result, the next turn, or itself."""
+    summary, orders = local.summaries[name], orders_of(name)
+    for (_, at), access in summary.accesses.items():
+        if access.writer is None:
+            continue
+        # Which parts are one array each computation knows of itself alone, by all that run it.
+        there = local.buffer((i.name, at))
+        ones = [(0, part) for spot, part in local.leaves(i.name) if local.buffer((spot, part)) == there]
+        read = body is not None and any(body.accesses.get(key, _NOTHING).reader for key in ones)
+        handed = body is not None and any(key in body.passes.values() for key in ones)
+        used = any(_is_used(local, i, part, orders_of(local.computation.name)) for _, part in ones)
+        late = any(
+            not orders.must_precede(r, w) and begun(local, name, r).isdisjoint(begun(local, name, w))
+            for key in ones
+            if key != (0, at)
+            for r in summary.accesses.get(key, _NOTHING).reads
+            for w in access.writes
+        )
+        if read or handed or used or late:
+            return f"{access.writer} of the condition {name} overwrites {_part(0, at)} of the state, which is needed"
     return None
 
 

@@ -32,6 +32,7 @@ from hloproof.models.expressions.interval import Interval
 from hloproof.models.hlo.attributes import SliceDimension
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.shape import ArrayShape, ShapeIndex
+from hloproof.models.indexing.composition.known_values import has_own_name
 from hloproof.models.layouts.tiling import linear_index
 from hloproof.models.maps.indexing_map import IndexingMap, RuntimeVariable, instruction_of
 
@@ -141,8 +142,9 @@ class StartValues:
         if provider.startswith("constant("):
             named = (i for i in self._body.instructions if i.opcode == "constant")
             return next((i.name for i in named if f"constant({i.literal})" == provider), None)
-        name = instruction_of(provider)
-        return name if name in self._body.by_name else None
+        # What a parameter here is called may be the name of what a nested fusion computes.
+        inside = self._body.by_name.get(instruction_of(provider))
+        return inside.name if inside is not None and has_own_name(inside) else None
 
     @property
     def multiplied_only(self) -> bool:
