@@ -331,3 +331,23 @@ def test_what_is_written_and_held_in_flight_is_written(late: str, wrong: bool) -
         f" h = f32[8] sine({late}), control-predecessors={{d}}\n m = f32[8] add(d, h)\n ROOT r = f32[8] add(m, q)\n"
     )
     assert _told(entry, _BODIES + _MADE) == ({"hazard-overwrite": {"refuted"}} if wrong else {})
+
+
+@pytest.mark.parametrize(("given", "unknown"), [("g", True), ("h", True), ("y", False)])
+@pytest.mark.parametrize("scheduled", [True, False])
+def test_what_an_operation_writes_it_is_not_given(given: str, unknown: bool, scheduled: bool) -> None:
+    entry = (
+        " s = ((f32[8]), f32[8]) add-start(x)\n g = f32[8] get-tuple-element(s), index=1\n h = f32[8] bitcast(g)\n"
+        f" t = ((f32[8], f32[8]), f32[8]) add-update(s, {given})\n ROOT d = f32[8] add-done(t)\n"
+    )
+    assert _told(entry, "", scheduled) == ({"hazard-output": {"unknown"}} if unknown else {})
+
+
+@pytest.mark.parametrize(("second", "wrong"), [("{1}: (0, {})", True), ("{1}: (1, {})", False)])
+def test_two_results_that_end_in_one_operand_are_two(second: str, wrong: bool) -> None:
+    """Though neither is promised."""
+    entry = (
+        ' s = ((f32[8], f32[8]), ()) custom-call-start(x, y), custom_call_target="w", output_to_operand_aliasing='
+        f"{{{{0}}: (0, {{}}), {second}}}\n ROOT d = (f32[8], f32[8]) custom-call-done(s)\n"
+    )
+    assert ("refuted" in _told(entry, "").get("hazard-overwrite", ())) is wrong

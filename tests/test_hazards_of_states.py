@@ -253,3 +253,30 @@ def _asked_twice(asks: str, turns: str, root: str, first: str) -> dict[str, set[
         " ROOT r = (f32[8], pred[]) tuple(g, h)\n"
     )
     return _told(bodies, entry, given=given)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_any_branch_returns_twice_is_one_buffer_in_all(turned: bool) -> None:
+    both = "p = f32[8] parameter(0)\n m = f32[8] negate(p)\n n = f32[8] sine(p)\n ROOT r = (f32[8], f32[8]) tuple(m, n)"
+    bodies = f"two {{\n {both}\n}}\none {{\n {both.replace('(m, n)', '(m, m)')}\n}}\n"
+    names = ("one", "two") if turned else ("two", "one")
+    entry = (
+        f" c = (f32[8], f32[8]) conditional(k, y, u), true_computation={names[0]}, false_computation={names[1]}\n"
+        " m = f32[8] get-tuple-element(c), index=0\n n = f32[8] get-tuple-element(c), index=1\n"
+    )
+    assert _told(bodies, entry + " ROOT r = f32[8] add(m, n)\n") == {"hazard-overwrite": {"refuted"}}
+
+
+@pytest.mark.parametrize("order", [("turn", "keeps"), ("keeps", "turn")])
+def test_a_condition_of_two_loops_is_given_what_either_body_returns(order: tuple[str, str]) -> None:
+    """One of which returns a constant, which the condition writes."""
+    asks = f"asks {{\n{_PARTS}{_UPDATED} f = f32[1] slice(e), slice={{[0:1]}}\n g = f32[] reshape(f)\n"
+    asks += " z = f32[] constant(0)\n h = pred[] compare(g, z), direction=GT\n ROOT o = pred[] and(h, k)\n}\n"
+    bodies = asks + f"turn {{\n{_PARTS} n = f32[8] negate(b)\n ROOT t = {_STATE} tuple(n, b, k)\n}}\n"
+    bodies += f"keeps {{\n{_PARTS}{_CONSTANT} ROOT t = {_STATE} tuple(c, b, k)\n}}\n"
+    entry = "".join(
+        f" t{n} = {_STATE} tuple({first}, y, k)\n l{n} = {_STATE} while(t{n}), condition=asks, body={body}\n"
+        for n, (first, body) in enumerate(zip("uw", order, strict=True))
+    )
+    entry += " m = f32[8] get-tuple-element(l0), index=1\n n = f32[8] get-tuple-element(l1), index=1\n"
+    assert "refuted" in _told(bodies, entry + " ROOT r = f32[8] add(m, n)\n")["hazard-constant"]

@@ -321,7 +321,16 @@ def output_hazards(scene: Scene) -> Iterator[Judgement]:
             break
         place, unknown = HloPosition(flight.computation, flight.opening), not_followed(scene, flight.start)
         unknown = unknown or _met_elsewhere(scene, through, local, flight, tuple(buffers.values()), ("reads", "writes"))
+        unknown = unknown or _given_its_own(scene, local, flight, versions)
         yield judged("hazard-output", place, problem, unknown, note=note)
+
+
+def _given_its_own(scene: Scene, local: LocalBuffers, flight: Flight, versions: set[Spot]) -> str | None:
+    """What an update binds of the result that the operation itself is writing."""
+    if HloPosition(flight.computation, flight.opening) not in scene.context.chains.of_role("update"):
+        return None
+    own = next((spot for spot in flight.operands if local.version.get(spot, spot) in versions), None)
+    return None if own is None else f"when {flight.start.instruction} reads {_spot(own)}, which it writes itself"
 
 
 def _touching(local: LocalBuffers, buffers: Iterable[Spot]) -> Iterator[tuple[str, str, Spot]]:
