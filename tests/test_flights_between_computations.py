@@ -230,3 +230,80 @@ def test_two_runs_that_fly_through_one_loop_are_both_in_flight() -> None:
     entry += f" t = {state} while(t0), condition=more, body=turn\n{parts}"
     entry += " d0 = f32[8] copy-done(sa)\n d1 = f32[8] copy-done(sb)\n d = f32[8] add(d0, d1)\n"
     assert Verdict.REFUTED in _verdicts(entry + " ROOT r = f32[8] add(d, q)\n", bodies)
+
+
+_ENDS_AND_BEGINS: Final = (
+    f" d = f32[8] copy-done(s)\n q = f32[8] copy(d)\n ROOT t = {_COPY} copy-start(q)\n"  # of an array of its own
+)
+_EITHER: Final = {
+    "a loop may take no turn": (
+        f" s = {_COPY} copy-start(x)\nTAKES t = {_COPY} while(s), condition=asks, body=turns\n",
+        f"turns {{\n s = {_COPY} parameter(0)\n{_ENDS_AND_BEGINS}}}\n"
+        f'asks {{\n s = {_COPY} parameter(0)\n ROOT o = pred[] custom-call(), custom_call_target="any"\n}}\n',
+    ),
+    "a branch may hand it on": (
+        f" s = {_COPY} copy-start(x)\nTAKES t = {_COPY} conditional(k, s, s), branch_computations={{turns, keeps}}\n",
+        f"turns {{\n s = {_COPY} parameter(0)\n{_ENDS_AND_BEGINS}}}\nkeeps {{\n ROOT s = {_COPY} parameter(0)\n}}\n",
+    ),
+    "one of two branches begins it": (
+        f" b = ({_COPY}, f32[8]) conditional(k, x, x), branch_computations={{here, there}}\n"
+        f" t = {_COPY} get-tuple-element(b), index=0\n o = f32[8] get-tuple-element(b), index=1\n",
+        f"here {{\n x = f32[8] parameter(0)\n s = {_COPY} copy-start(x)\nTAKES"
+        f" ROOT r = ({_COPY}, f32[8]) tuple(s, TAKEN)\n}}\n"
+        f"there {{\n x = f32[8] parameter(0)\n z = f32[8] negate(x)\n s = {_COPY} copy-start(z)\n"
+        f" ROOT r = ({_COPY}, f32[8]) tuple(s, x)\n}}\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", _EITHER)
+@pytest.mark.parametrize("meanwhile", ["nothing", "writes what is read", "reads what is written"])
+def test_which_of_two_it_is_that_flies_is_not_followed_before_copies_are_inserted(way: str, meanwhile: str) -> None:
+    """Once they are, both lie in one buffer, and what is wrong is found."""
+    lines, bodies = _EITHER[way]
+    reads = meanwhile == "reads what is written"
+    takes = " o = f32[8] get-tuple-element(s), index=0\n" if reads else ""
+    lines, bodies = (text.replace("TAKES", takes).replace("TAKEN", "o" if reads else "x") for text in (lines, bodies))
+    touches = {
+        "nothing": "sine(u)",
+        "writes what is read": 'custom-call(x), custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}',
+        "reads what is written": "negate(o)",
+    }[meanwhile]
+    entry = f"{lines} e = f32[8] {touches}, control-predecessors={{t}}\n"
+    entry += " d = f32[8] copy-done(t), control-predecessors={e}\n ROOT r = f32[8] add(d, e)\n"
+    found = _of_buffers(entry, bodies, scheduled=False)
+    assert {j.found.verdict for j in found} == {Verdict.PROVED if meanwhile == "nothing" else Verdict.UNKNOWN}
+    assert meanwhile == "nothing" or all(_CROSSING in (j.found.reason or "") for j in found)
+    assert meanwhile == "nothing" or Verdict.REFUTED in _verdicts(entry, bodies)
+
+
+_SUM: Final = "all-reduce-start(x), to_apply=adds"
+_LOOKED_AT: Final = {
+    "as a part": (_COPY, "copy-start(x)", " v = f32[8] get-tuple-element(s), index=0\n w = f32[8] negate(v)\n", True),
+    "by another name": ("f32[8]", _SUM, " v = f32[8] bitcast(s)\n w = f32[8] negate(v)\n", True),
+    "by a copy": ("f32[8]", _SUM, " w = f32[8] copy(s)\n", True),
+    "as an operand": ("f32[8]", _SUM, f" v = {_COPY} copy-start(s)\n w = f32[8] copy-done(v)\n", True),
+    "in a call": ("f32[8]", _SUM, " w = f32[8] call(s), to_apply=anew\n", True),
+    "as a whole": (_COPY, "copy-start(x)", f" v = {_COPY} copy(s)\n w = f32[8] sine(u)\n", False),
+    "beside another": (
+        _COPY,
+        "copy-start(x)",
+        f" v = ({_COPY}, f32[8]) tuple(s, u)\n w = f32[8] get-tuple-element(v), index=1\n",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("looked", _LOOKED_AT)
+def test_what_looks_into_a_state_that_may_be_one_of_two(looked: str) -> None:
+    state, starts, looks, into = _LOOKED_AT[looked]
+    ends = starts.split("-start")[0] + "-done"
+    head = " g = (f32[8], f32[8]) parameter(0)\n x = f32[8] get-tuple-element(g), index=0\n"
+    head += f" u = f32[8] get-tuple-element(g), index=1\n s = {state} {starts}\n"
+    bodies = f"here {{\n{head}{looks} ROOT r = ({state}, f32[8]) tuple(s, w)\n}}\n"
+    bodies += f"there {{\n{head} ROOT r = ({state}, f32[8]) tuple(s, u)\n}}\n"
+    entry = " g = (f32[8], f32[8]) tuple(x, u)\n"
+    entry += f" b = ({state}, f32[8]) conditional(k, g, g), branch_computations={{here, there}}\n"
+    entry += f" s = {state} get-tuple-element(b), index=0\n d = f32[8] {ends}(s)\n ROOT r = f32[8] negate(d)\n"
+    told = _verdicts(entry, bodies, scheduled=False)
+    assert (told == {Verdict.PROVED}) is not into, told

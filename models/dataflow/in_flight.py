@@ -18,7 +18,7 @@ from hloproof.models.dataflow.value_flow import HloPosition
 from hloproof.models.dataflow.versions import LocalBuffers
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.opcodes import IN_STEPS
-from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
+from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex, TupleShape
 
 _OUTPUT: Final[dict[str, ShapeIndex | None]] = {
     "copy": (0,),
@@ -111,6 +111,34 @@ def is_one(chains: AsyncChains, start: HloPosition) -> bool:
         if len(chains.flow.callers[computation.name]) > 1:
             return False
     return True
+
+
+def is_looked_into(chains: AsyncChains, start: HloPosition) -> bool:
+    """Whether something but the links of a chain takes an array out of its state, or reads the state."""
+    members = (start, *chains.members[start])
+    states = (*(m for m in members if chains.links[m].role != "done"), *_arrivals(chains, members))
+    return any(
+        not _hands_over(chains, state, user)
+        for state in states
+        for user in chains.module.by_name[state.computation].users[state.instruction]
+    )
+
+
+def _hands_over(chains: AsyncChains, state: HloPosition, user: Instruction) -> bool:
+    """Whether a user of the place of a state continues it, hands it on as a whole, or leaves it alone."""
+    here = HloPosition(state.computation, user.name)
+    link = chains.links.get(here)
+    if link is not None:
+        return link.role != "start" and not state.index and state.instruction not in user.operands[1:]
+    if user.opcode in IN_STEPS:
+        return True
+    if user.opcode == "copy":
+        return isinstance(user.shape, TupleShape)
+    if user.opcode == "get-tuple-element" and state.index:
+        return True
+    return any(
+        (t.computation, t.instruction) == (here.computation, here.instruction) for t in chains.flow.targets(state)
+    )
 
 
 def holds_what_it_is_given(local: LocalBuffers, start: Instruction) -> bool:

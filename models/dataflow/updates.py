@@ -131,9 +131,8 @@ class Updates:
         found = [((1, *output), n, index) for output, n, index in pairs]
         for body, _ in self._callees.bodies(i):
             summary = self._summaries.get(body)
-            for at, origin in summary.passes.items() if summary is not None else ():
-                if summary is not None and summary.is_written(origin):
-                    found.append(((1, *at), *origin))
+            if summary is not None:
+                found += [((1, *at), *origin) for at, origin in summary.passes.items() if summary.is_written(origin)]
         return found
 
     def _written_in_flight(self, i: Instruction) -> Iterator[tuple[Spot, int, bool]]:

@@ -137,8 +137,8 @@ class LocalBuffers:
                 # Where several values may arrive, as in a loop's state, the place holds a version of its own.
                 kept = (local[0].instruction, local[0].index) if len(local) == 1 else None
             kept = kept or self._written_since_it_was_bound(i, spot)
-            flew = [(there, optional) for there, optional in self.where_it_flew(i, spot) if there in self.version]
-            if kept is None and flew:
+            flew = [] if kept is not None else [f for f in self.where_it_flew(i, spot) if f[0] in self.version]
+            if flew:
                 # It lies there, though what was bound elsewhere is no version here.
                 for there, optional in flew:
                     self._write(i, spot, there, optional)

@@ -306,11 +306,13 @@ _ENTRIES: Final = (
         "Once copies are inserted, nothing is read after its buffer was overwritten.",
         "Updates in place, loops, branches and declared aliases reuse buffers. Whoever reads a value does so before "
         "another value is written where it lies: in the order of the text of a scheduled module, and in every order "
-        "that dependencies allow of one that is checked with --after-copy-insertion and is not scheduled. Where an "
+        "that dependencies allow of one that is checked with --after-copy-insertion and is not scheduled. A computation "
+        "that several call is one for each of them, with buffers of its own, as where calls are flattened first. Where an "
         "operation works in the buffers of what it is given, or hands them back, or is bound by updates, and flies from "
         "one computation into another, no claim about buffers is proved of the module (without a schedule: if anything "
-        "that is declared is written in place), nor where several call what an operation in flight enters or leaves. Pairs "
-        "of copies, sums and transfers are followed where their state holds all that they are given.",
+        "that is declared is written in place, or something looks into its state), nor where several call what an "
+        "operation in flight enters or leaves, or, without a schedule, a loop or branch leaves open which of two starts "
+        "it is. Pairs of copies, sums and transfers are followed where their state holds all that they are given.",
         "p is read, then updated in place.",
         "p is updated in place, then read.",
     ),

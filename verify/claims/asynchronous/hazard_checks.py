@@ -15,7 +15,7 @@ from hloproof.claims.asynchronous.shared_arguments import begun, shared_argument
 from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, timeline
 from hloproof.models.dataflow.accesses import UNSEEN, InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import Buffers
-from hloproof.models.dataflow.in_flight import Flight, crosses, flights, holds_what_it_is_given, is_one
+from hloproof.models.dataflow.in_flight import Flight, crosses, flights, holds_what_it_is_given, is_looked_into, is_one
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.dataflow.versions import PASS_ON, LocalBuffers, local_buffers
 from hloproof.models.hlo.module import Computation, Instruction
@@ -117,10 +117,14 @@ class Scene:
         chains = self.context.chains
         for start in chains.of_role("start"):
             local = self.locals.get(start.computation)
-            if local is None or not crosses(chains, start) or not self._something_is_written:
+            if local is None or not crosses(chains, start):
+                continue
+            if not (self._something_is_written or is_looked_into(chains, start)):
                 continue
             i = local.computation.by_name[start.instruction]
-            if not is_one(chains, start):
+            # Copies that are inserted put all that arrives at one place into one buffer; before that it may be either.
+            either = () if self.shares else (m for m in chains.members[start] if len(chains.starts[m]) > 1)
+            if not is_one(chains, start) or any(True for _ in either):
                 return f"which run of {i.name} it is that flies from one computation into another"
             if chains.links[start].form == "explicit":
                 if not holds_what_it_is_given(local, i):
@@ -327,7 +331,8 @@ def output_hazards(scene: Scene) -> Iterator[Judgement]:
 
 def _given_its_own(scene: Scene, local: LocalBuffers, flight: Flight, versions: set[Spot]) -> str | None:
     """What an update binds of the result that the operation itself is writing."""
-    if HloPosition(flight.computation, flight.opening) not in scene.context.chains.of_role("update"):
+    link = scene.context.chains.links.get(HloPosition(flight.computation, flight.opening))
+    if link is None or link.role != "update":
         return None
     own = next((spot for spot in flight.operands if local.version.get(spot, spot) in versions), None)
     return None if own is None else f"when {flight.start.instruction} reads {_spot(own)}, which it writes itself"
@@ -356,8 +361,8 @@ def _met_elsewhere(
     for name, act, spot in _touching(local, [b for b in _buffers_by_place(local, near) if b not in own]):
         after = _goes_on(through, local, flight, name)
         # What goes on behind a loop may be what a turn has begun, of what the operation before has made.
-        crosses = any(spot not in (*f.operands, *f.outputs) for f in after)
-        if act in acts and (crosses or _during(scene, local, flight, name)):
+        goes_through = any(spot not in (*f.operands, *f.outputs) for f in after)
+        if act in acts and (goes_through or _during(scene, local, flight, name)):
             what = _spot(near[local.place(spot)])
             return f"whether {_spot(spot)}, which {name} {act} meanwhile, lies in the buffer of {what}"
     return None
