@@ -18,3 +18,10 @@ ENTRY %e (a: f32[7,6]) -> f32[7,6] {
 }
 """
 """A copy is begun and not ended: refuted, async-chain."""
+OVER_ONE: Final = (
+    "hands {\n p = f32[8] parameter(0)\n ROOT r = f32[8] bitcast(p)\n}\n"
+    "anew {\n p = f32[8] parameter(0)\n ROOT r = f32[8] negate(p)\n}\n"
+    "writes {\n p = f32[8] parameter(0)\n ROOT r = f32[8] custom-call(p), "
+    'custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}\n}\n'
+)
+"""Computations over one array: it is handed back, another is made of it, and it is written."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
+from small_modules import OVER_ONE
 
 from hloproof.claims.asynchronous import judge
 from hloproof.claims.asynchronous.judgement import Judgement
@@ -18,13 +19,7 @@ _HEAD: Final = (
     " k = s32[] constant(0)\n"
 )
 _TWO: Final = " p = f32[8] parameter(0)\n q = f32[8] parameter(1)\n"
-_BODIES: Final = (
-    "hands {\n p = f32[8] parameter(0)\n ROOT r = f32[8] bitcast(p)\n}\n"
-    "anew {\n p = f32[8] parameter(0)\n ROOT r = f32[8] negate(p)\n}\n"
-    "writes {\n p = f32[8] parameter(0)\n ROOT r = f32[8] custom-call(p), "
-    'custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}\n}\n'
-    "adds {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}\n"
-)
+_BODIES: Final = OVER_ONE + "adds {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}\n"
 
 
 def _of_buffers(entry: str, bodies: str, scheduled: bool = True) -> list[Judgement]:

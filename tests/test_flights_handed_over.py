@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
+from small_modules import OVER_ONE
 
 from hloproof.claims.asynchronous import judge
 from hloproof.models.hlo.parser import parse_module
@@ -162,12 +163,6 @@ def test_two_arguments_that_one_caller_hands_over_as_one_are_no_two_values_there
     assert set(told) == ({"hazard-overwrite"} if late else set())
 
 
-_BODIES: Final = (
-    "hands {\n p = f32[8] parameter(0)\n ROOT r = f32[8] bitcast(p)\n}\n"
-    "anew {\n p = f32[8] parameter(0)\n ROOT r = f32[8] negate(p)\n}\n"
-    "writes {\n p = f32[8] parameter(0)\n ROOT r = f32[8] custom-call(p), "
-    'custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}\n}\n'
-)
 _BEGINS: Final = {
     "promised": " s = ((f32[8]), f32[8]) async-start(a), calls=writes\n d = f32[8] async-done(s)\n",
     "by the end": " s = ((f32[8]), ()) async-start(a), calls=writes\n d = f32[8] async-done(s)\n",
@@ -183,14 +178,14 @@ def test_what_a_computation_in_flight_makes_in_place_lies_there(begins: str, lat
     """Also where its result is bound later. The array is given away, so that another result lies there as well."""
     steps = [" o = f32[8] negate(b)\n", " n = f32[8] negate(d)\n"]
     entry = _BEGINS[begins] + "".join(steps if late else reversed(steps)) + " ROOT r = (f32[8], f32[8]) tuple(n, o)\n"
-    told = _told(entry, _BODIES, says=", input_output_alias={ {1}: (0, {}, may-alias) }")
+    told = _told(entry, OVER_ONE, says=", input_output_alias={ {1}: (0, {}, may-alias) }")
     assert told == ({"hazard-donation": {"refuted"}} if late else {})
 
 
 def test_what_flies_may_be_given_a_copy_of_what_it_writes() -> None:
     """Before copies are inserted, of an array that another one in flight reads."""
     text = (
-        f"HloModule m\n{_BODIES}ENTRY e {{\n{_HEAD} s = ((f32[8]), f32[8], s32[]) async-start(x), calls=writes\n"
+        f"HloModule m\n{OVER_ONE}ENTRY e {{\n{_HEAD} s = ((f32[8]), f32[8], s32[]) async-start(x), calls=writes\n"
         f" d = f32[8] async-done(s)\n t = {_STATE} copy-start(x)\n o = f32[8] copy-done(t)\n"
         " ROOT r = f32[8] add(d, o)\n}\n"
     )
@@ -215,7 +210,7 @@ _CHOOSES: Final = {
 def test_what_a_choice_joins_is_joined_for_whoever_calls_it(way: str, other: str, wrong: bool) -> None:
     """Both that it may hand on lie where it does, so that they are one buffer."""
     chooses = " i = s32[] parameter(0)\n x = f32[8] parameter(1)\n y = f32[8] parameter(2)\n" + _CHOOSES["at once"]
-    bodies = _BODIES + f"chooses {{\n{chooses} ROOT r = f32[8] bitcast(c)\n}}\n"
+    bodies = OVER_ONE + f"chooses {{\n{chooses} ROOT r = f32[8] bitcast(c)\n}}\n"
     entry = " i = s32[] parameter(3)\n" + _CHOOSES[way] + " ROOT r = f32[8] negate(c)\n"
     told = _told(entry.replace("OTHER", other), bodies.replace("OTHER", other))
     assert ("refuted" in told.get("hazard-overwrite", ())) is wrong
@@ -232,7 +227,7 @@ def test_what_flies_reads_and_writes_as_one_however_it_is_bound(bound: str, othe
     }
     bodies = f"body {{\n{_TWO} g = f32[8] call(q), to_apply=writes\n ROOT r = f32[8] add(g, p)\n}}\n"
     bodies += f"g {{\n{_TWO}{starts[bound]} ROOT d = f32[8] async-done(w)\n}}\n"
-    told = _told(_CALLS.replace("OTHER", other), _BODIES + bodies)
+    told = _told(_CALLS.replace("OTHER", other), OVER_ONE + bodies)
     assert told.get("hazard-overwrite", set()) == ({"unknown"} if unknown else set())
 
 
@@ -243,7 +238,7 @@ def test_what_a_computation_in_flight_is_given_and_never_reads_may_be_written_ov
         " w = f32[8] call(x), to_apply=writes\n s = ((f32[8], f32[8]), f32[8]) async-start(w, x), calls=first\n"
         " ROOT d = f32[8] async-done(s)\n"
     )
-    assert _told(entry, _BODIES + bodies) == ({"hazard-overwrite": {"refuted"}} if wrong else {})
+    assert _told(entry, OVER_ONE + bodies) == ({"hazard-overwrite": {"refuted"}} if wrong else {})
 
 
 _CARRIES: Final = f"({_STATE}, f32[8])"
@@ -312,7 +307,7 @@ def test_what_a_computation_in_flight_reads_of_a_tuple_is_read(late: bool, wrong
         " d = f32[8] call-done(s)\n"
     )
     entry = (flies + write if late else write + flies) + " ROOT r = f32[8] add(d, w)\n"
-    assert _told(entry, _BODIES + bodies) == ({"hazard-overwrite": {"refuted"}} if wrong else {})
+    assert _told(entry, OVER_ONE + bodies) == ({"hazard-overwrite": {"refuted"}} if wrong else {})
 
 
 _MADE: Final = (
@@ -330,7 +325,7 @@ def test_what_is_written_and_held_in_flight_is_written(late: str, wrong: bool) -
         " q = f32[8] get-tuple-element(w), index=1\n d = f32[8] call-done(s)\n"
         f" h = f32[8] sine({late}), control-predecessors={{d}}\n m = f32[8] add(d, h)\n ROOT r = f32[8] add(m, q)\n"
     )
-    assert _told(entry, _BODIES + _MADE) == ({"hazard-overwrite": {"refuted"}} if wrong else {})
+    assert _told(entry, OVER_ONE + _MADE) == ({"hazard-overwrite": {"refuted"}} if wrong else {})
 
 
 @pytest.mark.parametrize(("given", "unknown"), [("g", True), ("h", True), ("y", False)])

@@ -295,6 +295,12 @@ _OVER_THE_FIRST: Final[Mapping[str, tuple[str, str]]] = {
         ),
         "unknown",
     ),
+    "a size that is set for what has none": (
+        _over_the_first(
+            f"{_LINE} s32[]", _SIZED, f"n = {_LINE} negate(p0)", "set-dimension-size(n, p1), dimensions={0}"
+        ),
+        "unknown",
+    ),
     "elements of another width": (_over_the_first(_LINE, "bf16[8]{0}", "convert(p0)"), "unknown"),
     # The elements of the one lie 16 bytes further on.
     "sizes before the elements": (_over_the_first(_LINE, "f32[8]{0:M(16)}", "negate(p0)"), "unknown"),

@@ -117,6 +117,7 @@ class AsyncChains:
         self.module = module
         self.flow = ValueFlow(module)
         self._of_roles: dict[tuple[Role, ...], tuple[HloPosition, ...]] = {}
+        self._arrivals: dict[HloPosition, tuple[HloPosition, ...]] = {}
 
     @cached_property
     def links(self) -> Mapping[HloPosition, Link]:
@@ -170,6 +171,21 @@ class AsyncChains:
             for start in starts:
                 out[start].append(place)
         return {start: tuple(found) for start, found in out.items()}
+
+    def arrivals(self, start: HloPosition) -> tuple[HloPosition, ...]:
+        """All places to which the state of a chain is forwarded: neither its links nor where they make it."""
+        if start not in self._arrivals:
+            links = (start, *self.members[start])
+            found = dict.fromkeys(m for m in links if self.links[m].role != "done")
+            stack = sorted(found)
+            made = len(found)
+            while stack:
+                for target in self.flow.targets(stack.pop()):
+                    if target not in found:
+                        found[target] = None
+                        stack.append(target)
+            self._arrivals[start] = tuple(found)[made:]
+        return self._arrivals[start]
 
     @cached_property
     def _held(self) -> frozenset[HloPosition]:

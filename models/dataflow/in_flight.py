@@ -71,7 +71,7 @@ def flights(chains: AsyncChains, locals_: Mapping[str, LocalBuffers]) -> Iterato
         if link.role != "start" or not any(chains.links[m].role == "done" for m in chains.members[start]):
             continue  # without any done there is no end of the flight; that is the business of async-chain
         members = (start, *chains.members[start])
-        for opening in dict.fromkeys(_openings(chains, members)):
+        for opening in dict.fromkeys(_openings(chains, start)):
             local = locals_.get(opening.computation)
             if local is None:
                 continue
@@ -96,15 +96,14 @@ def flights(chains: AsyncChains, locals_: Mapping[str, LocalBuffers]) -> Iterato
 def crosses(chains: AsyncChains, start: HloPosition) -> bool:
     """Whether an operation is in flight from one computation into another: its state goes through a loop, branch or
     call, or to a caller."""
-    arrivals = _arrivals(chains, (start, *chains.members[start]))
+    arrivals = chains.arrivals(start)
     return any(chains.flow.instruction(place).opcode in IN_STEPS | {"parameter"} for place in arrivals)
 
 
 def is_one(chains: AsyncChains, start: HloPosition) -> bool:
     """Whether all computations that an operation in flight enters or leaves are run from one place each, so that no
     two states of it, of several runs, fly side by side."""
-    members = (start, *chains.members[start])
-    for place in (*members, *_arrivals(chains, members)):
+    for place in (start, *chains.members[start], *chains.arrivals(start)):
         computation = chains.module.by_name[place.computation]
         if place.instruction != computation.root_name and chains.flow.instruction(place).opcode != "parameter":
             continue
@@ -116,7 +115,7 @@ def is_one(chains: AsyncChains, start: HloPosition) -> bool:
 def is_looked_into(chains: AsyncChains, start: HloPosition) -> bool:
     """Whether something but the links of a chain takes an array out of its state, or reads the state."""
     members = (start, *chains.members[start])
-    states = (*(m for m in members if chains.links[m].role != "done"), *_arrivals(chains, members))
+    states = (*(m for m in members if chains.links[m].role != "done"), *chains.arrivals(start))
     return any(
         not _hands_over(chains, state, user)
         for state in states
@@ -151,24 +150,12 @@ def holds_what_it_is_given(local: LocalBuffers, start: Instruction) -> bool:
     return len([s for name in start.operands for s in local.leaves(name) if s not in over]) <= held
 
 
-def _arrivals(chains: AsyncChains, members: tuple[HloPosition, ...]) -> Iterator[HloPosition]:
-    """All places to which the state of a chain is forwarded."""
-    seen = {m for m in members if chains.links[m].role != "done"}
-    stack = sorted(seen)
-    while stack:
-        for target in chains.flow.targets(stack.pop()):
-            if target not in seen:
-                seen.add(target)
-                stack.append(target)
-                yield target
-
-
-def _openings(chains: AsyncChains, members: tuple[HloPosition, ...]) -> Iterator[HloPosition]:
-    for member in members:
+def _openings(chains: AsyncChains, start: HloPosition) -> Iterator[HloPosition]:
+    for member in (start, *chains.members[start]):
         role = chains.links[member].role
         if role == "start" or (role == "update" and len(chains.flow.instruction(member).operands) > 1):
             yield member
-    for place in _arrivals(chains, members):
+    for place in chains.arrivals(start):
         if chains.flow.instruction(place).opcode in IN_STEPS | {"parameter"}:
             yield place
 
