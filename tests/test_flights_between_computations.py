@@ -192,6 +192,24 @@ def test_which_of_several_runs_it_is_that_flies_is_not_followed(runs: str, twice
     assert not twice or all(_CROSSING in (j.found.reason or "") for j in found)
 
 
+def test_a_call_of_which_nothing_is_left_but_the_start_is_one_of_several_runs() -> None:
+    begins = f"g {{\n p = f32[8] parameter(0)\n ROOT s = {_COPY} copy-start(p)\n}}\n"
+    entry = " v = f32[8] tan(a)\n" + "".join(f" s{n} = {_COPY} call({of}), to_apply=g\n" for n, of in enumerate("xv"))
+    entry += " d0 = f32[8] copy-done(s0)\n d1 = f32[8] copy-done(s1)\n ROOT r = f32[8] add(d0, d1)\n"
+    assert _verdicts(entry, begins) == {Verdict.UNKNOWN}
+
+
+@pytest.mark.parametrize(("written", "wrong"), [("x", True), ("u", False)])
+def test_a_call_that_is_given_the_state_and_leaves_it_alone_ends_nothing(written: str, wrong: bool) -> None:
+    peeks = f"peeks {{\n t = ({_COPY}, f32[8]) parameter(0)\n q = f32[8] get-tuple-element(t), index=1\n"
+    entry = f" s = {_COPY} copy-start(x)\n t = ({_COPY}, f32[8]) tuple(s, y)\n o = f32[8] call(t), to_apply=peeks\n"
+    entry += f" e = f32[8] call({written}), to_apply=writes\n d = f32[8] copy-done(s)\n"
+    told = _verdicts(
+        f"{entry} v = f32[8] add(d, e)\n ROOT r = f32[8] add(v, o)\n", f"{peeks} ROOT n = f32[8] negate(q)\n}}\n"
+    )
+    assert (Verdict.REFUTED in told, told == {Verdict.PROVED}) == (wrong, not wrong)
+
+
 @pytest.mark.parametrize(("other", "proved"), [("x", False), ("y", True)])
 def test_what_leaves_a_computation_in_flight_is_judged_there_too(other: str, proved: bool) -> None:
     """Which is called from one place, where two callers hand over one array twice, or two."""

@@ -190,6 +190,63 @@ def test_what_a_condition_hands_on_the_loop_reads(over: str, wrong: bool, flies:
     assert bool(told) is wrong
 
 
+_FLAG: Final = "(pred[], pred[], u32[])"
+_ENDS: Final = f"ends {{\n s = {_FLAG} parameter(0)\n ROOT d = pred[] copy-done(s)\n}}\n"
+_BOTH: Final = "both {\n a = pred[] parameter(0)\n b = pred[] parameter(1)\n ROOT c = pred[] and(a, b)\n}\n"
+_CHOICE: Final = "conditional(CHOSEN, s, s), true_computation=ends, false_computation=ends\n"
+_CHOSEN: Final = {
+    "where it ends": (_ENDS, f" ROOT r = pred[] {_CHOICE}"),
+    "where it begins anew": (
+        f"ends {{\n s = {_FLAG} parameter(0)\n d = pred[] copy-done(s)\n n = pred[] not(d)\n"
+        f" ROOT t = {_FLAG} copy-start(n)\n}}\n",
+        f" c = {_FLAG} {_CHOICE} ROOT r = pred[] copy-done(c)\n",
+    ),
+    "by another name": (_ENDS, f" h = pred[] opt-barrier(g)\n ROOT r = pred[] {_CHOICE.replace('CHOSEN', 'h')}"),
+    "in a call": (
+        f"{_ENDS}chooses {{\n s = {_FLAG} parameter(0)\n g = pred[] parameter(1)\n ROOT d = pred[] {_CHOICE}}}\n",
+        " ROOT r = pred[] call(s, g), to_apply=chooses\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", _CHOSEN)
+@pytest.mark.parametrize("part", [0, 1])
+def test_what_chooses_a_branch_is_read_before_that_ends_it(way: str, part: int) -> None:
+    """The copy is written until then; what it copies may be read."""
+    bodies, lines = (text.replace("CHOSEN", "g") for text in _CHOSEN[way])
+    entry = f" q = pred[] not(k)\n s = {_FLAG} copy-start(q)\n g = pred[] get-tuple-element(s), index={part}\n{lines}"
+    assert _told(bodies, entry).get("hazard-output", set()) == (set() if part else {"refuted"})
+
+
+@pytest.mark.parametrize(("chosen", "wrong"), [("s", True), ("k", False)])
+def test_a_sum_in_flight_does_not_choose_who_ends_it(chosen: str, wrong: bool) -> None:
+    bodies = f"{_BOTH}ends {{\n s = pred[] parameter(0)\n ROOT d = pred[] all-reduce-done(s)\n}}\n"
+    entry = " q = pred[] not(k)\n s = pred[] all-reduce-start(q), to_apply=both\n"
+    entry += f" ROOT r = pred[] {_CHOICE.replace('CHOSEN', chosen)}"
+    assert _told(bodies, entry) == ({"hazard-output": {"refuted"}} if wrong else {})
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        " ROOT t = pred[] opt-barrier(s)\n",
+        " d = pred[] all-reduce-done(s)\n n = pred[] not(d)\n ROOT t = pred[] all-reduce-start(n), to_apply=both\n",
+    ],
+)
+@pytest.mark.parametrize(
+    ("asks", "wrong"),
+    [
+        (" ROOT s = pred[] parameter(0)\n", True),
+        (' s = pred[] parameter(0)\n ROOT o = pred[] custom-call(), custom_call_target="any"\n', False),
+    ],
+)
+def test_what_flies_into_a_condition_is_not_what_its_loop_asks(asks: str, wrong: bool, turns: str) -> None:
+    bodies = f"{_BOTH}asks {{\n{asks}}}\nturn {{\n s = pred[] parameter(0)\n{turns}}}\n"
+    entry = " q = pred[] not(k)\n s = pred[] all-reduce-start(q), to_apply=both\n"
+    entry += " l = pred[] while(s), condition=asks, body=turn\n ROOT d = pred[] all-reduce-done(l)\n"
+    assert _told(bodies, entry) == ({"hazard-output": {"refuted"}} if wrong else {})
+
+
 def test_what_a_loop_asks_lies_where_no_other_part_of_its_state_does() -> None:
     """One array is handed over as both, and the other one changes."""
     state = "(pred[], pred[])"

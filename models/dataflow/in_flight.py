@@ -130,7 +130,8 @@ def _hands_over(chains: AsyncChains, state: HloPosition, user: Instruction) -> b
     if link is not None:
         return link.role != "start" and not state.index and state.instruction not in user.operands[1:]
     if user.opcode in IN_STEPS:
-        return True
+        # A conditional reads what it chooses by.
+        return user.opcode != "conditional" or state.instruction != user.operands[0] or bool(state.index)
     if user.opcode == "copy":
         return isinstance(user.shape, TupleShape)
     if user.opcode == "get-tuple-element" and state.index:

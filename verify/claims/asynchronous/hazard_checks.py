@@ -190,14 +190,14 @@ def _order_text(scene: Scene, local: LocalBuffers, flight: Flight, name: str, ac
     opening = None if flight.from_the_beginning else flight.opening
     order = orders.witness(opening, name)
     marks = {flight.opening: f"{BEGINS}: {what}", name: act}
-    for closing in flight.closings:
-        marks[closing] = ENDS
+    closings = [closing for closing in flight.closings if closing != name]
+    marks |= dict.fromkeys(closings, ENDS)
     text = timeline(computation, order, marks)
-    end = flight.closings[0] if flight.closings else None
+    end = closings[0] if closings else None
     # An edge is offered only where it makes no circle.
     if end is not None and not orders.must_precede(name, end):
         text += f"\n  mended by control-predecessors={{%{end}}} on {name}"
-    elif end is not None:
+    elif flight.closings:
         text += f"\n  mended by a copy of {what} for {name}, or by finishing {flight.opening} first"
     return text
 
@@ -213,6 +213,19 @@ def _during(scene: Scene, local: LocalBuffers, flight: Flight, name: str) -> boo
         return False
     opening = None if flight.from_the_beginning else flight.opening
     return scene.orders(local.computation).between(opening, name, _ends(flight))
+
+
+def _asks(scene: Scene, local: LocalBuffers, flight: Flight, name: str, spot: Spot) -> bool:
+    """Whether it is read during the flight to learn what is run next: a conditional chooses before any branch ends
+    what it is handed, and a loop asks for the root of its condition where that is the parameter."""
+    i = local.computation.by_name[name]
+    if i.opcode == "parameter":
+        return flight.from_the_beginning and name == local.computation.root_name
+    if i.opcode != "conditional" or spot not in local.leaves(i.operands[0]):
+        return False
+    opening = None if flight.from_the_beginning else flight.opening
+    ends = () if flight.open_end else tuple(closing for closing in flight.closings if closing != name)
+    return scene.orders(local.computation).between(opening, name, ends)
 
 
 _Through = Mapping[tuple[str, HloPosition, str], tuple[Flight, ...]]
@@ -304,9 +317,9 @@ def output_hazards(scene: Scene) -> Iterator[Judgement]:
         versions = {local.version.get(spot, spot) for spot in flight.outputs}
         problem, note = None, None
         for name, act, spot in _touching(local, buffers):
-            if not _during(scene, local, flight, name) and not any(
-                _crosses(through, local, flight, name, version) for version in versions
-            ):
+            asks = act == "reads" and _asks(scene, local, flight, name, spot)
+            crosses_it = any(_crosses(through, local, flight, name, version) for version in versions)
+            if not (asks or crosses_it or _during(scene, local, flight, name)):
                 continue
             what = _spot(buffers[local.buffer(spot)])
             # What is read is what lay there before the operation began; a copy of that is all a compiler owes. To read
@@ -362,7 +375,8 @@ def _met_elsewhere(
         after = _goes_on(through, local, flight, name)
         # What goes on behind a loop may be what a turn has begun, of what the operation before has made.
         goes_through = any(spot not in (*f.operands, *f.outputs) for f in after)
-        if act in acts and (goes_through or _during(scene, local, flight, name)):
+        asks = act == "reads" and _asks(scene, local, flight, name, spot)
+        if act in acts and (goes_through or asks or _during(scene, local, flight, name)):
             what = _spot(near[local.place(spot)])
             return f"whether {_spot(spot)}, which {name} {act} meanwhile, lies in the buffer of {what}"
     return None
