@@ -14,7 +14,7 @@ from typing import Final
 from hloproof.models.dataflow.accesses import UNSEEN, Spot
 from hloproof.models.dataflow.alias_classes import positions, shape_at
 from hloproof.models.dataflow.async_chain import AsyncChains, Link, link_of
-from hloproof.models.dataflow.value_flow import HloPosition
+from hloproof.models.dataflow.value_flow import HloPosition, branches
 from hloproof.models.dataflow.versions import LocalBuffers
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.opcodes import IN_STEPS
@@ -76,7 +76,7 @@ def flights(chains: AsyncChains, locals_: Mapping[str, LocalBuffers]) -> Iterato
             if local is None:
                 continue
             links = frozenset(m.instruction for m in members if m.computation == opening.computation)
-            closings, open_end = _closings(chains, local, opening.instruction, opening.index)
+            closings, open_end = _closings(chains, opening)
             i = local.computation.by_name[opening.instruction]
             operands, outputs = _held(local, link, chains, start, opening)
             yield Flight(
@@ -107,9 +107,19 @@ def is_one(chains: AsyncChains, start: HloPosition) -> bool:
         computation = chains.module.by_name[place.computation]
         if place.instruction != computation.root_name and chains.flow.instruction(place).opcode != "parameter":
             continue
-        if len(chains.flow.callers[computation.name]) > 1:
+        if len(_ways_in(chains, computation.name)) > 1:
             return False
     return True
+
+
+def _ways_in(chains: AsyncChains, computation: str) -> set[tuple[str, str, str]]:
+    """The instructions that run a computation, each with the operand that it is handed, where it may be one of two
+    branches of the instruction."""
+    out: set[tuple[str, str, str]] = set()
+    for outer, i in chains.flow.callers[computation]:
+        numbers = [k for k, name in enumerate(branches(i)) if name == computation] if i.opcode == "conditional" else []
+        out |= {(outer.name, i.name, i.operands[k + 1]) for k in numbers} or {(outer.name, i.name, "")}
+    return out
 
 
 def is_looked_into(chains: AsyncChains, start: HloPosition) -> bool:
@@ -161,12 +171,11 @@ def _openings(chains: AsyncChains, start: HloPosition) -> Iterator[HloPosition]:
             yield place
 
 
-def _closings(
-    chains: AsyncChains, local: LocalBuffers, opening: str, index: ShapeIndex
-) -> tuple[tuple[str, ...], bool]:
+def _closings(chains: AsyncChains, opening: HloPosition) -> tuple[tuple[str, ...], bool]:
     """Where the state that stands at the opening is finished or handed over, and whether it leaves the computation."""
-    computation = local.computation
-    seen, stack = {(opening, index)}, [(opening, index)]
+    computation = chains.module.by_name[opening.computation]
+    first = (opening.instruction, opening.index)
+    seen, stack = {first}, [first]
     closings: dict[str, None] = {}
     open_end = False
     while stack:
@@ -183,15 +192,48 @@ def _closings(
                         seen.add((user.name, ()))
                         stack.append((user.name, ()))
                 continue
+            place = HloPosition(computation.name, name, at)
             if user.opcode in IN_STEPS:
-                closings.setdefault(user.name)
+                if _takes_over(chains, place, user):
+                    closings.setdefault(user.name)
                 continue
-            for target in chains.flow.targets(HloPosition(computation.name, name, at)):
+            for target in chains.flow.targets(place):
                 spot = (target.instruction, target.index)
                 if target.computation == computation.name and target.instruction == user.name and spot not in seen:
                     seen.add(spot)
                     stack.append(spot)
     return tuple(closings), open_end
+
+
+def _takes_over(chains: AsyncChains, state: HloPosition, user: Instruction) -> bool:
+    """Whether what a loop, call or conditional runs ends what flies, or gives it back. It stays in flight where that
+    only looks at the state, as conditions do."""
+    here, entered = (state.computation, user.name), set(user.attributes.computations())
+    stack = [
+        t for t in chains.flow.targets(state) if t.computation in entered or (t.computation, t.instruction) == here
+    ]
+    seen = set(stack)
+    while stack:
+        place = stack.pop()
+        if (place.computation, place.instruction) == here:
+            return True
+        computation = chains.module.by_name[place.computation]
+        after = list(chains.flow.targets(place))
+        for other in computation.users[place.instruction]:
+            link = chains.links.get(HloPosition(computation.name, other.name))
+            if link is not None and link.role != "start" and not place.index and other.operands[0] == place.instruction:
+                if link.role == "done":
+                    return True
+                after.append(HloPosition(computation.name, other.name))
+            if other.opcode in IN_STEPS:
+                entered.update(other.attributes.computations())
+        # Others who run the same go their own way.
+        found = [
+            t for t in after if t not in seen and (t.computation in entered or (t.computation, t.instruction) == here)
+        ]
+        seen.update(found)
+        stack += found
+    return False
 
 
 def _overwritten(chains: AsyncChains, local: LocalBuffers, opening: HloPosition) -> tuple[Spot, ...]:
