@@ -322,47 +322,6 @@ def test_what_looks_into_a_state_that_may_be_one_of_two(looked: str) -> None:
     assert (told == {Verdict.PROVED}) is not into, told
 
 
-_FLAG: Final = "(pred[], pred[], u32[])"
-_PEEKS: Final = {
-    "a call": (" g = pred[] call(s), to_apply=peeks\n", ""),
-    "a call in a call": (
-        " g = pred[] call(s), to_apply=asks_others\n",
-        f"asks_others {{\n s = {_FLAG} parameter(0)\n ROOT g = pred[] call(s), to_apply=peeks\n}}\n",
-    ),
-    "a branch": (
-        ' q = pred[] custom-call(), custom_call_target="any"\n'
-        " g = pred[] conditional(q, s, s), true_computation=peeks, false_computation=peeks\n",
-        "",
-    ),
-}
-_ASKS: Final = {
-    "is what is asked": (" ROOT r = pred[] opt-barrier(g)\n", 0),
-    "is read": (" ROOT r = pred[] not(g)\n", 0),
-    "is written": (
-        ' ROOT r = pred[] custom-call(g), custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}\n',
-        1,
-    ),
-}
-
-
-@pytest.mark.parametrize("peeks", _PEEKS)
-@pytest.mark.parametrize("asks", _ASKS)
-@pytest.mark.parametrize("wrong", [True, False])
-def test_what_only_looks_at_a_state_does_not_end_it(peeks: str, asks: str, wrong: bool) -> None:
-    """As conditions do: a turn ends it, or what stands behind the loop. What is being copied may be read."""
-    (lines, others), (root, part) = _PEEKS[peeks], _ASKS[asks]
-    if not wrong:
-        root, part = " ROOT r = pred[] not(g)\n", 1
-    bodies = f"peeks {{\n s = {_FLAG} parameter(0)\n ROOT g = pred[] get-tuple-element(s), index={part}\n}}\n{others}"
-    bodies += f"more {{\n s = {_FLAG} parameter(0)\n{lines}{root}}}\n"
-    bodies += f"turn {{\n s = {_FLAG} parameter(0)\n d = pred[] copy-done(s)\n n = pred[] not(d)\n"
-    bodies += f" ROOT t = {_FLAG} copy-start(n)\n}}\n"
-    entry = f" b = pred[] parameter(1)\n q = pred[] not(b)\n s = {_FLAG} copy-start(q)\n"
-    entry += f" t = {_FLAG} while(s), condition=more, body=turn\n ROOT d = pred[] copy-done(t)\n"
-    told = _verdicts(entry, bodies)
-    assert (Verdict.REFUTED in told, told == {Verdict.PROVED}) == (wrong, not wrong)
-
-
 @pytest.mark.parametrize("handed", ["x, y", "x, x"])
 @pytest.mark.parametrize("inside", [False, True])
 def test_one_branch_that_is_handed_two_arrays_begins_two(handed: str, inside: bool) -> None:

@@ -1,8 +1,8 @@
 """Where asynchronous operations are in flight: per computation the span from an opening to its closings.
 
-An opening is a start, an update that binds further operands, or the arrival of an operation that another computation
-has started: at a parameter, or at the result of a loop, call or conditional. A closing is the done, or the loop, call
-or conditional that the state is handed to.
+An opening is a start, an update that binds operands or parts of the result, or the arrival of an operation that
+another computation has started: at a parameter, or at the result of a loop, call or conditional. A closing is the done,
+or the loop, call or conditional that the state is handed to, and that ends it or gives it back.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from hloproof.models.dataflow.accesses import UNSEEN, Spot
 from hloproof.models.dataflow.alias_classes import positions, shape_at
 from hloproof.models.dataflow.async_chain import AsyncChains, Link, link_of
-from hloproof.models.dataflow.value_flow import HloPosition, branches
+from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.dataflow.versions import LocalBuffers
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.opcodes import IN_STEPS
@@ -65,11 +65,12 @@ class Flight:
 def flights(chains: AsyncChains, locals_: Mapping[str, LocalBuffers]) -> Iterator[Flight]:
     """All flights through the given computations, start by start in the order of the text.
 
-    Operations that no done finishes have no flight.
+    What no done finishes is in flight to the end: a loop carries it on, or the end of the operation that runs it
+    finishes it.
     """
     for start, link in chains.links.items():
-        if link.role != "start" or not any(chains.links[m].role == "done" for m in chains.members[start]):
-            continue  # without any done there is no end of the flight; that is the business of async-chain
+        if link.role != "start" or _is_never_ended(chains, start):
+            continue
         members = (start, *chains.members[start])
         for opening in dict.fromkeys(_openings(chains, start)):
             local = locals_.get(opening.computation)
@@ -164,11 +165,32 @@ def holds_what_it_is_given(local: LocalBuffers, start: Instruction) -> bool:
 def _openings(chains: AsyncChains, start: HloPosition) -> Iterator[HloPosition]:
     for member in (start, *chains.members[start]):
         role = chains.links[member].role
-        if role == "start" or (role == "update" and len(chains.flow.instruction(member).operands) > 1):
+        if role == "start" or (role == "update" and _adds(chains, member)):
             yield member
     for place in chains.arrivals(start):
         if chains.flow.instruction(place).opcode in IN_STEPS | {"parameter"}:
             yield place
+
+
+def _is_never_ended(chains: AsyncChains, start: HloPosition) -> bool:
+    """Whether a loop without end carries on what nothing finishes. In the forms that say what they run XLA lets that
+    pass, and the next turn begins with what is not there: it has no end to be judged by."""
+    members = chains.members[start]
+    if chains.links[start].form == "explicit" or any(chains.links[m].role == "done" for m in members):
+        return False
+    loops = (i for i in map(chains.flow.instruction, chains.arrivals(start)) if i.opcode == "while")
+    asked = (chains.module.find(called(loop, "condition")) for loop in loops)
+    return any(c is not None and c.root.opcode == "constant" and c.root.literal in ("true", "1") for c in asked)
+
+
+def _adds(chains: AsyncChains, update: HloPosition) -> bool:
+    """Whether an update binds further operands, or parts of the result that nobody could ask for before."""
+    i = chains.flow.instruction(update)
+    before, after = (
+        shape_at(shape, (1,))
+        for shape in (chains.module.by_name[update.computation].by_name[i.operands[0]].shape, i.shape)
+    )
+    return len(i.operands) > 1 or before != after
 
 
 def _closings(chains: AsyncChains, opening: HloPosition) -> tuple[tuple[str, ...], bool]:

@@ -204,7 +204,11 @@ class LocalBuffers:
     def lies_with_operands(self, start: HloPosition) -> bool:
         """Whether an operation in flight writes what it is given, or hands that back."""
         summary = self.summaries.get(self.buffers.chains.runs(self.computation.by_name[start.instruction]) or "")
-        return any(True for _ in self.updates.effects(start)) or bool(summary and summary.passes)
+        return self.writes_operands(start) or bool(summary and summary.passes)
+
+    def writes_operands(self, start: HloPosition) -> bool:
+        """Whether an operation in flight writes what it is given, in the buffers that its state holds."""
+        return any(True for _ in self.updates.effects(start))
 
     def where_it_flew(self, i: Instruction, spot: Spot) -> Iterator[tuple[Spot, bool]]:
         """The operands, as the state holds them, in whose buffers what flies may write a part of its result, and

@@ -114,23 +114,29 @@ class Scene:
     @cached_property
     def crossing(self) -> str | None:
         """What is not known of an operation that one computation begins and others bind, hand on or end."""
-        chains = self.context.chains
-        for start in chains.of_role("start"):
-            local = self.locals.get(start.computation)
-            if local is None or not crosses(chains, start):
-                continue
-            if not (self._something_is_written or is_looked_into(chains, start)):
-                continue
-            i = local.computation.by_name[start.instruction]
-            # Copies that are inserted put all that arrives at one place into one buffer; before that it may be either.
-            either = () if self.shares else (m for m in chains.members[start] if len(chains.starts[m]) > 1)
-            if not is_one(chains, start) or any(True for _ in either):
-                return f"which run of {i.name} it is that flies from one computation into another"
-            if chains.links[start].form == "explicit":
-                if not holds_what_it_is_given(local, i):
-                    return f"where all lies that is given {i.name}, which flies from one computation into another"
-            elif chains.bound_beside(start) is None or local.lies_with_operands(start):
-                return f"where the result of {i.name} lies, which flies from one computation into another"
+        return next((why for start in self.context.chains.of_role("start") if (why := self._lost(start))), None)
+
+    def _lost(self, start: HloPosition) -> str | None:
+        """Why it is not known of a start where all of its buffers are, once others have its state."""
+        chains, local = self.context.chains, self.locals.get(start.computation)
+        if local is None:
+            return None
+        i = local.computation.by_name[start.instruction]
+        looked_into = not self.shares and is_looked_into(chains, start)
+        if looked_into and local.writes_operands(start):
+            # No copy comes between a state and what is taken out of it.
+            return f"what is found of the operands in the state of {i.name}, which writes them"
+        if not crosses(chains, start) or not (self._something_is_written or looked_into):
+            return None
+        # Copies that are inserted put all that arrives at one place into one buffer; before that it may be either.
+        either = () if self.shares else (m for m in chains.members[start] if len(chains.starts[m]) > 1)
+        if not is_one(chains, start) or any(True for _ in either):
+            return f"which run of {i.name} it is that flies from one computation into another"
+        if chains.links[start].form == "explicit":
+            if not holds_what_it_is_given(local, i):
+                return f"where all lies that is given {i.name}, which flies from one computation into another"
+        elif chains.bound_beside(start) is None or local.lies_with_operands(start):
+            return f"where the result of {i.name} lies, which flies from one computation into another"
         return None
 
     @cached_property
