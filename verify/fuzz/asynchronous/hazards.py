@@ -14,6 +14,7 @@ from hloproof.claims.asynchronous.judgement import NEEDS_COPY, Judgement
 from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, rows_of
 from hloproof.fuzz.asynchronous.simulation import Cell, Disagreement, Flight, Program, Step
 from hloproof.fuzz.target import Failure
+from hloproof.results.verdict import Verdict
 
 _ARGUMENT: Final = r"argument (\d+(?:\{[\d,]*\})?)"
 ARGUMENTS: Final = re.compile(
@@ -178,10 +179,11 @@ class Hazards:
             key = (j.claim, j.place.instruction)
             if j.place.computation != self.computation.name or ARGUMENTS.match(j.problem or ""):
                 continue
-            if j.problem is None:
+            # What is not known may hang on the rest of the module, and notes nothing.
+            if j.found.verdict is Verdict.PROVED:
                 copies = self.copies.get(key, set())
                 self._true("the copy that is needed", j.note in copies if copies else not j.note, j)
-            elif key in self.broken:
+            elif j.problem is not None and key in self.broken:
                 self._said(j, j.problem.splitlines(), self.broken[key])
 
     def _true(self, what: str, holds: bool, j: Judgement) -> None:
