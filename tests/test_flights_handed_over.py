@@ -346,3 +346,45 @@ def test_two_results_that_end_in_one_operand_are_two(second: str, wrong: bool) -
         f"{{{{0}}: (0, {{}}), {second}}}\n ROOT d = (f32[8], f32[8]) custom-call-done(s)\n"
     )
     assert ("refuted" in _told(entry, "").get("hazard-overwrite", ())) is wrong
+
+
+_ADDS: Final = f"adds {{\n{_TWO} ROOT r = f32[8] add(p, q)\n}}\n"
+_BOUND: Final = "((f32[8], f32[8]), f32[8])"
+_ROUND: Final = {
+    "one operation of two operands": (
+        _BOUND,
+        " s = TYPE call-start(ONE, OTHER), to_apply=adds\n",
+        " d = f32[8] call-done(t)\n m = f32[8] cosine(d)\n n = f32[8] sine(d)\n",
+        " ROOT d = f32[8] call-done(w)\n",
+    ),
+    "two copies": (
+        f"({_STATE}, {_STATE})",
+        f" f = {_STATE} copy-start(ONE)\n g = {_STATE} copy-start(OTHER)\n s = TYPE tuple(f, g)\n",
+        f" i = {_STATE} get-tuple-element(t), index=0\n j = {_STATE} get-tuple-element(t), index=1\n"
+        " d = f32[8] copy-done(i)\n c = f32[8] copy-done(j)\n m = f32[8] cosine(d)\n n = f32[8] sine(c)\n",
+        f" i = {_STATE} get-tuple-element(w), index=0\n j = {_STATE} get-tuple-element(w), index=1\n"
+        " d = f32[8] copy-done(i)\n c = f32[8] copy-done(j)\n ROOT r = f32[8] add(d, c)\n",
+    ),
+    "an operation beside an array": (
+        f"({_STATE}, f32[8])",
+        f" f = {_STATE} copy-start(ONE)\n s = TYPE tuple(f, OTHER)\n",
+        f" i = {_STATE} get-tuple-element(t), index=0\n c = f32[8] get-tuple-element(t), index=1\n"
+        " d = f32[8] copy-done(i)\n n = f32[8] add(c, d)\n m = f32[8] cosine(d)\n",
+        f" i = {_STATE} get-tuple-element(w), index=0\n c = f32[8] get-tuple-element(w), index=1\n"
+        " d = f32[8] copy-done(i)\n ROOT r = f32[8] add(d, c)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", _ROUND)
+@pytest.mark.parametrize(("other", "wrong"), [("x", True), ("y", False)])
+def test_a_loop_that_is_handed_one_array_twice_makes_two_values_of_it(way: str, other: str, wrong: bool) -> None:
+    """Which would lie in one buffer: what flies reads it, though no instruction does."""
+    state, begins, turns, ends = _ROUND[way]
+    again = begins.replace("ONE", "m").replace("OTHER", "n").replace(" s = ", " ROOT s = ").replace("TYPE", state)
+    bodies = f"{_ADDS}turn {{\n t = {state} parameter(0)\n{turns}{again}}}\n"
+    bodies += f'more {{\n t = {state} parameter(0)\n ROOT o = pred[] custom-call(), custom_call_target="any"\n}}\n'
+    entry = begins.replace("ONE", "x").replace("OTHER", other).replace("TYPE", state)
+    told = _told(f"{entry} w = {state} while(s), condition=more, body=turn\n{ends}", bodies)
+    assert ("refuted" in told.get("hazard-overwrite", set())) is wrong
+    assert wrong or not told

@@ -455,6 +455,7 @@ def _joined_results(scene: Scene, local: LocalBuffers) -> Iterator[Judgement]:
     for i in local.computation.instructions:
         if i.opcode == "while":
             yield from _joined_state(scene, local, i)
+            yield from _joined_in_flight(scene, local, i)
         if i.opcode != "conditional":
             continue
         problem: str | None = None
@@ -488,6 +489,35 @@ def _joined_state(scene: Scene, local: LocalBuffers, loop: Instruction) -> Itera
                 "buffer, and they are two values at first or after another turn\n  mended by a copy of one of them"
             )
             yield judged("hazard-overwrite", HloPosition(local.computation.name, loop.name), problem)
+            return
+
+
+def _joined_in_flight(scene: Scene, local: LocalBuffers, loop: Instruction) -> Iterator[Judgement]:
+    """Two parts of a loop's state that lie in one buffer and are made anew by its turns are two values in it. Of what a
+    state in flight holds nobody else is a reader, but the operation is."""
+    chains, place = scene.context.chains, HloPosition(local.computation.name, loop.name)
+    arrived = (p for start in chains.of_role("start") for p in chains.arrivals(start))
+    states = {p.index for p in arrived if (p.computation, p.instruction) == (place.computation, place.instruction)}
+
+    def flies(at: ShapeIndex) -> tuple[ShapeIndex | None, bool]:
+        """The state that a part belongs to, and whether that holds it as an operand."""
+        state = next((at[:n] for n in range(len(at) + 1) if at[:n] in states), None)
+        return state, chains.is_held(replace(place, index=at))
+
+    first: dict[Spot, ShapeIndex] = {}
+    for spot in local.leaves(loop.name) if states else ():
+        if local.version[spot] != spot:
+            continue
+        a, b = first.setdefault(local.buffer(spot), spot[1]), spot[1]
+        (one, held), (other, also) = flies(a), flies(b)
+        # Where an operation writes what it is given, its state holds that and the result in one buffer rightly.
+        if a != b and (one, other) != (None, None) and not (one == other and held != also):
+            both = f"{_spot((loop.name, a))} and {_spot((loop.name, b))}"
+            problem = (
+                f"{both} lie in one buffer, and a turn makes two values of them, of which one is in flight\n"
+                "  mended by a copy of one of them before the loop"
+            )
+            yield judged("hazard-overwrite", place, problem)
             return
 
 
