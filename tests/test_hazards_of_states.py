@@ -337,3 +337,28 @@ def test_a_condition_of_two_loops_is_given_what_either_body_returns(order: tuple
     )
     entry += " m = f32[8] get-tuple-element(l0), index=1\n n = f32[8] get-tuple-element(l1), index=1\n"
     assert "refuted" in _told(bodies, entry + " ROOT r = f32[8] add(m, n)\n")["hazard-constant"]
+
+
+_NOT: Final = "NAME {\n s = pred[] parameter(0)\n ROOT n = pred[] not(s)\n}\n"
+
+
+@pytest.mark.parametrize("body", ["asks", "turns"])
+@pytest.mark.parametrize(
+    ("entry", "says", "claim"),
+    [
+        (" q = pred[] not(k)\n l = pred[] while(q), WAY\n ROOT r = pred[] and(q, l)\n", "", "hazard-overwrite"),
+        (" ROOT l = pred[] while(k), WAY\n", "", "hazard-constant"),
+        (
+            " l = pred[] while(k), WAY\n ROOT r = pred[] and(l, k)\n",
+            ", input_output_alias={ {}: (1, {}, may-alias) }",
+            "hazard-donation",
+        ),
+        (" q = pred[] not(k)\n l = pred[] while(q), WAY\n ROOT r = pred[] and(l, k)\n", "", ""),
+    ],
+)
+def test_a_loop_that_turns_with_what_it_asks_makes_its_state_anew(entry: str, says: str, claim: str, body: str) -> None:
+    """One computation is condition and body, and hands back what the next turn is given."""
+    bodies = _NOT.replace("NAME", "asks") + (_NOT.replace("NAME", "turns") if body == "turns" else "")
+    told = _told(bodies, entry.replace("WAY", f"condition=asks, body={body}"), says)
+    assert ("refuted" in told.get(claim, set())) is bool(claim)
+    assert claim or not told

@@ -10,6 +10,8 @@ import pytest
 from spec_texts import check_maps_text
 
 import hloproof
+from hloproof.pipeline.driver import check_hlo
+from hloproof.pipeline.options import Options
 
 TURNS: Final = """map k
   hlo
@@ -145,3 +147,15 @@ def test_an_update_at_the_very_beginning_meets_what_is_read_behind_it(
         f" ROOT f = f32[{size}] fusion(c{', h' if entry else ''}), kind=kLoop, calls=fused\n}}\n"
     )
     assert hloproof.check(str(file)).verdict.value == verdict
+
+
+def test_a_choice_of_tuples_is_no_number() -> None:
+    """A condition that asks for a part of it."""
+    text = (
+        "HloModule m\na {\n s = pred[] parameter(0)\n ROOT t = (pred[]) tuple(s)\n}\n"
+        "b {\n ROOT s = pred[] parameter(0)\n}\n"
+        "c {\n s = pred[] parameter(0)\n k = (pred[]) conditional(s, s, s), true_computation=a, false_computation=a\n"
+        " ROOT q = pred[] get-tuple-element(k), index=0\n}\n"
+        "ENTRY e {\n f = pred[] constant(true)\n ROOT w = pred[] while(f), condition=c, body=b\n}\n"
+    )
+    assert {r.verdict for r in check_hlo(text, Options(jobs=1)).records()} <= {"proved", "unknown"}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from hloproof.models.dataflow.accesses import Spot, Summary
 from hloproof.models.dataflow.alias_classes import Buffers, positions, shape_at
 from hloproof.models.dataflow.async_chain import link_of
-from hloproof.models.dataflow.value_flow import HloPosition, branches, called
+from hloproof.models.dataflow.value_flow import HloPosition, branches, called, only_asks
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.opcodes import IN_STEPS
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex, TupleShape
@@ -45,8 +45,9 @@ class Callees:
         root."""
         i, at = self.computation.by_name[spot[0]], spot[1]
         if i.opcode in IN_STEPS:
-            asked = called(i, "condition") if i.opcode == "while" else None
-            return [(body, [(o, ()) for o in operands], at) for body, operands in self.bodies(i) if body != asked]
+            return [
+                (body, [(o, ()) for o in operands], at) for body, operands in self.bodies(i) if not only_asks(i, body)
+            ]
         link = link_of(i.opcode)
         if link is None or link.form == "explicit" or (link.role != "done" and at[:1] != (1,)):
             return []

@@ -11,7 +11,7 @@ from hloproof.models.dataflow.alias_classes import positions, shape_at
 from hloproof.models.dataflow.async_chain import declared_aliases, link_of
 from hloproof.models.dataflow.callees import Callees
 from hloproof.models.dataflow.in_place import Pair, fused_in_place, in_place_operand
-from hloproof.models.dataflow.value_flow import HloPosition, called
+from hloproof.models.dataflow.value_flow import HloPosition, only_asks
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.opcodes import IN_STEPS
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex
@@ -95,7 +95,7 @@ class Updates:
         """Parts of a result that a body hands back in the buffer of its argument after writing it."""
         for body, operands in self._callees.bodies(i):
             summary = self._summaries.get(body)
-            if summary is None or (i.opcode == "while" and body == called(i, "condition")):
+            if summary is None or only_asks(i, body):
                 continue
             for at in positions(i.shape):
                 if not isinstance(shape_at(i.shape, at), ArrayShape | BufferShape):

@@ -41,6 +41,12 @@ def called(instruction: Instruction, attribute: str) -> str | None:
     return value.name if isinstance(value, ComputationRef) else None
 
 
+def only_asks(instruction: Instruction, computation: str) -> bool:
+    """Whether it is a loop that runs the computation as its condition, and does not turn with it, too."""
+    asked, turned = called(instruction, "condition"), called(instruction, "body")
+    return instruction.opcode == "while" and asked == computation != turned
+
+
 def branches(instruction: Instruction) -> tuple[str, ...]:
     """The branch computations of a conditional, in order; the true branch first in the two-way spelling."""
     value = instruction.attributes.get("branch_computations")

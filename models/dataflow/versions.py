@@ -21,7 +21,7 @@ from hloproof.models.dataflow.async_chain import link_of
 from hloproof.models.dataflow.callees import Callees
 from hloproof.models.dataflow.equal_parts import EqualParts, equal_parts
 from hloproof.models.dataflow.updates import Updates
-from hloproof.models.dataflow.value_flow import HloPosition, called
+from hloproof.models.dataflow.value_flow import HloPosition, called, only_asks
 from hloproof.models.hlo.module import Computation, Instruction
 from hloproof.models.hlo.opcodes import HANDS_ON, IN_STEPS
 from hloproof.models.hlo.shape import ArrayShape, BufferShape, ShapeIndex, TupleShape
@@ -384,7 +384,7 @@ class LocalBuffers:
                 for (number, index), access in summary.accesses.items() if summary else ():
                     if number < len(operands) and access.reader:
                         out.append((operands[number], index))
-                if summary is None or body == called(i, "condition"):
+                if summary is None or only_asks(i, body):
                     continue
                 # What a body hands on unchanged into a buffer of its own is copied there.
                 out += [

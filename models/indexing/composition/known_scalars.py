@@ -165,7 +165,7 @@ def _needs(computation: Computation, i: Instruction, at: ShapeIndex) -> tuple[tu
             )
         case "opt-barrier":
             return ((i.operands[0], at),)
-    if not all(is_single_integer(s) for s in computation.operand_shapes(i)):
+    if not isinstance(i.shape, ArrayShape) or not all(is_single_integer(s) for s in computation.operand_shapes(i)):
         return None
     return tuple((o, ()) for o in dict.fromkeys(i.operands))
 

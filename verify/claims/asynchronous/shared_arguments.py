@@ -15,7 +15,7 @@ from hloproof.claims.asynchronous.judgement import Judgement, judged, same_shape
 from hloproof.claims.asynchronous.orders import Orders
 from hloproof.models.dataflow.accesses import Access, Spot, Summary
 from hloproof.models.dataflow.async_chain import Link, link_of
-from hloproof.models.dataflow.value_flow import HloPosition, called
+from hloproof.models.dataflow.value_flow import HloPosition, called, only_asks
 from hloproof.models.dataflow.versions import LocalBuffers
 from hloproof.models.hlo.module import Instruction
 from hloproof.models.hlo.opcodes import IN_STEPS
@@ -61,7 +61,7 @@ def _laid_otherwise(local: LocalBuffers, i: Instruction) -> str | None:
         inner = local.module.by_name[body]
         shapes = [local.computation.by_name[name].shape for name in given]
         pairs = list(zip(shapes, (p.shape for p in inner.parameters), strict=False))
-        if i.opcode != "while" or body != called(i, "condition"):
+        if not only_asks(i, body):
             pairs.append((i.shape, inner.root.shape))
         if not all(same_shape(a, b, layouts=True) for a, b in pairs):
             return f"{body} lays out what it is handed, or hands back, as {i.name} does not"
