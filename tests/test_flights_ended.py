@@ -92,6 +92,58 @@ def test_what_a_loop_carries_on_and_nobody_finishes_is_in_flight_to_the_end(
     assert wrong or not told
 
 
+_SENT: Final = "((f32[8]), f32[8])"
+_SMALL: Final = " c = f32[2] constant({1,2})\n z = s32[] constant(0)\n"
+_FOR_EVER: Final = {
+    "before the loop": (
+        f" w = f32[8] dynamic-update-slice(READ, c, z)\n l = {_SENT} while(s), condition=asks, body=stays\n"
+        " ROOT r = f32[8] negate(w)\n",
+        "hazard-operand",
+    ),
+    "where no loop is entered": (
+        " l = f32[8] conditional(b, s, s), true_computation=carries, false_computation=drops\n"
+        " w = f32[8] dynamic-update-slice(READ, c, z)\n ROOT r = f32[8] add(l, w)\n",
+        "hazard-operand",
+    ),
+    "by who reads the result": (
+        f" g = f32[8] get-tuple-element(s), index=1\n n = f32[8] negate(GIVEN)\n l = {_SENT} while(s), condition=asks, "
+        "body=stays\n ROOT r = f32[8] negate(n)\n",
+        "hazard-output",
+    ),
+}
+
+
+@pytest.mark.parametrize("where", _FOR_EVER)
+@pytest.mark.parametrize("wrong", [True, False])
+def test_what_a_loop_without_end_carries_on_is_let_pass_for_its_own_start_alone(where: str, wrong: bool) -> None:
+    lines, claim = _FOR_EVER[where]
+    bodies = f"asks {{\n s = {_SENT} parameter(0)\n ROOT o = pred[] constant(true)\n}}\n"
+    bodies += f"stays {{\n ROOT s = {_SENT} parameter(0)\n}}\n"
+    if "carries" in lines:
+        ends = ' ROOT r = f32[8] custom-call(), custom_call_target="any"\n}\n'
+        bodies += f"carries {{\n s = {_SENT} parameter(0)\n l = {_SENT} while(s), condition=asks, body=stays\n{ends}"
+        bodies += f"drops {{\n s = {_SENT} parameter(0)\n{ends}"
+    read, given = ("x", "g") if wrong else ("y", "y")
+    entry = f'{_SMALL} s = {_SENT} custom-call-start(x), custom_call_target="f"\n'
+    entry += lines.replace("READ", read).replace("GIVEN", given)
+    assert _wrong(_judged(entry, bodies)) == ({claim: Verdict.REFUTED} if wrong else {})
+
+
+@pytest.mark.parametrize("scheduled", [True, False])
+@pytest.mark.parametrize("ends", ["ends", "ends_too"])
+def test_what_ends_an_operation_may_be_called_by_what_that_runs(ends: str, scheduled: bool) -> None:
+    """It is a circle of nobody's calls, and once ended without an end."""
+    state = "((f32[8]), f32[8], u32[])"
+    end = f"NAME {{\n s = {state} parameter(0)\n ROOT d = f32[8] async-done(s)\n}}\n"
+    bodies = OVER_ONE + end.replace("NAME", "ends") + (end.replace("NAME", ends) if ends != "ends" else "")
+    bodies += f"inner {{\n x = f32[8] parameter(0)\n t = {state} async-start(x), calls=anew\n"
+    bodies += f" ROOT c = f32[8] call(t), to_apply={ends}\n}}\n"
+    bodies += "runs {\n x = f32[8] parameter(0)\n ROOT c = f32[8] call(x), to_apply=inner\n}\n"
+    entry = f" s = {state} async-start(x), calls=runs\n ROOT c = f32[8] call(s), to_apply=ends\n"
+    found = _judged(entry, bodies, scheduled)
+    assert found["hazard-output"] == {Verdict.UNKNOWN if scheduled and ends == "ends" else Verdict.PROVED}
+
+
 @pytest.mark.parametrize(("read", "wrong"), [("g", True), ("x", False)])
 def test_what_an_operation_hands_back_unfinished_is_in_flight_to_its_end(read: str, wrong: bool) -> None:
     state = "(f32[8], u32[], token[])"

@@ -69,7 +69,7 @@ def flights(chains: AsyncChains, locals_: Mapping[str, LocalBuffers]) -> Iterato
     finishes it.
     """
     for start, link in chains.links.items():
-        if link.role != "start" or _is_never_ended(chains, start):
+        if link.role != "start":
             continue
         members = (start, *chains.members[start])
         for opening in dict.fromkeys(_openings(chains, start)):
@@ -92,6 +92,28 @@ def flights(chains: AsyncChains, locals_: Mapping[str, LocalBuffers]) -> Iterato
                 _overwritten(chains, local, opening),
                 links,
             )
+
+
+def begins_the_next_turn(chains: AsyncChains, flight: Flight, name: str, spot: Spot) -> bool:
+    """Whether it is for the start of a loop without end that this touches what is in flight: the next turn is given
+    what the turn before has begun and nobody ever finishes. In the forms that say what they run XLA lets that pass, as
+    there is no end that could be waited for."""
+    if chains.links[flight.start].form == "explicit":
+        return False
+    if any(chains.links[m].role == "done" for m in chains.members[flight.start]):
+        return False
+    here = HloPosition(flight.computation, name)
+    i, link = chains.flow.instruction(here), chains.links.get(here)
+    if i.opcode == "while":
+        return _never_ends(chains, i) and chains.is_held(HloPosition(flight.computation, *spot))
+    loops = [c for _, c in chains.flow.callers[flight.computation] if called(c, "body") == flight.computation]
+    begins = link is not None and link.role == "start" and flight.from_the_beginning
+    return begins and bool(loops) and all(_never_ends(chains, loop) for loop in loops)
+
+
+def _never_ends(chains: AsyncChains, loop: Instruction) -> bool:
+    asked = chains.module.find(called(loop, "condition"))
+    return asked is not None and asked.root.opcode == "constant" and asked.root.literal in ("true", "1")
 
 
 def crosses(chains: AsyncChains, start: HloPosition) -> bool:
@@ -170,17 +192,6 @@ def _openings(chains: AsyncChains, start: HloPosition) -> Iterator[HloPosition]:
     for place in chains.arrivals(start):
         if chains.flow.instruction(place).opcode in IN_STEPS | {"parameter"}:
             yield place
-
-
-def _is_never_ended(chains: AsyncChains, start: HloPosition) -> bool:
-    """Whether a loop without end carries on what nothing finishes. In the forms that say what they run XLA lets that
-    pass, and the next turn begins with what is not there: it has no end to be judged by."""
-    members = chains.members[start]
-    if chains.links[start].form == "explicit" or any(chains.links[m].role == "done" for m in members):
-        return False
-    loops = (i for i in map(chains.flow.instruction, chains.arrivals(start)) if i.opcode == "while")
-    asked = (chains.module.find(called(loop, "condition")) for loop in loops)
-    return any(c is not None and c.root.opcode == "constant" and c.root.literal in ("true", "1") for c in asked)
 
 
 def _adds(chains: AsyncChains, update: HloPosition) -> bool:

@@ -537,14 +537,18 @@ def local_buffers(
     `turns` tells the loops that are known to take a turn."""
     module = buffers.module
     wanted: dict[str, None] = {}
+    entered: set[str] = set()
     stack = [(module.entry_name, False)]
     while stack:
         name, leaving = stack.pop()
         if leaving:
             wanted.setdefault(name)
             continue
-        if name in wanted or name not in module.by_name:
+        # What ends an operation may be called by what that operation runs. Such a circle is cut: several call what ends
+        # there, so that nothing is proved of what is not known.
+        if name in wanted or name in entered or name not in module.by_name:
             continue
+        entered.add(name)
         # Met again when all its callees are done: their summaries are needed first.
         stack.append((name, True))
         for i in module.by_name[name].instructions:

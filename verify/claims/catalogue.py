@@ -296,9 +296,9 @@ _ENTRIES: Final = (
         "hazard",
         "What an operation in flight writes is touched by nobody before it is done.",
         "From a start to its done no other instruction reads or writes the buffer of the result, in the given order of "
-        "a scheduled module, or in any order that dependencies allow. What nobody finishes is in flight to the end; but a "
-        "loop without end that carries on what says what it runs, and not a pair of its own, owes neither this nor "
-        "hazard-operand of that, as XLA lets the next turn begin with it. Before copies are inserted nothing is proved of "
+        "a scheduled module, or in any order that dependencies allow. What nobody finishes is in flight to the end; but "
+        "where a loop without end carries on what says what it runs, and is no pair of its own, the next turn may begin "
+        "with it, as XLA lets it. Before copies are inserted nothing is proved of "
         "buffers where an operation writes what it is given and that is taken out of its state.",
         "copy-start, copy-done, and a read of what copy-done returns.",
         "copy-start, a read of its element {0}, copy-done.",

@@ -15,7 +15,15 @@ from hloproof.claims.asynchronous.shared_arguments import begun, shared_argument
 from hloproof.claims.asynchronous.timeline import BEGINS, ENDS, timeline
 from hloproof.models.dataflow.accesses import UNSEEN, InPlaceWrite, Spot
 from hloproof.models.dataflow.alias_classes import Buffers
-from hloproof.models.dataflow.in_flight import Flight, crosses, flights, holds_what_it_is_given, is_looked_into, is_one
+from hloproof.models.dataflow.in_flight import (
+    Flight,
+    begins_the_next_turn,
+    crosses,
+    flights,
+    holds_what_it_is_given,
+    is_looked_into,
+    is_one,
+)
 from hloproof.models.dataflow.value_flow import HloPosition, branches, called
 from hloproof.models.dataflow.versions import PASS_ON, LocalBuffers, local_buffers
 from hloproof.models.hlo.module import Computation, Instruction
@@ -327,6 +335,8 @@ def output_hazards(scene: Scene) -> Iterator[Judgement]:
             crosses_it = any(_crosses(through, local, flight, name, version) for version in versions)
             if not (asks or crosses_it or _during(scene, local, flight, name)):
                 continue
+            if act == "reads" and begins_the_next_turn(scene.context.chains, flight, name, spot):
+                continue
             what = _spot(buffers[local.buffer(spot)])
             # What is read is what lay there before the operation began; a copy of that is all a compiler owes. To read
             # what is being written is wrong with any number of copies.
@@ -382,7 +392,8 @@ def _met_elsewhere(
         # What goes on behind a loop may be what a turn has begun, of what the operation before has made.
         goes_through = any(spot not in (*f.operands, *f.outputs) for f in after)
         asks = act == "reads" and _asks(scene, local, flight, name, spot)
-        if act in acts and (goes_through or asks or _during(scene, local, flight, name)):
+        next_turn = begins_the_next_turn(scene.context.chains, flight, name, spot)
+        if act in acts and not next_turn and (goes_through or asks or _during(scene, local, flight, name)):
             what = _spot(near[local.place(spot)])
             return f"whether {_spot(spot)}, which {name} {act} meanwhile, lies in the buffer of {what}"
     return None
