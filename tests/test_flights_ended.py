@@ -129,6 +129,54 @@ def test_what_a_loop_without_end_carries_on_is_let_pass_for_its_own_start_alone(
     assert _wrong(_judged(entry, bodies)) == ({claim: Verdict.REFUTED} if wrong else {})
 
 
+_WITH_IT: Final = {
+    "a start that nobody ends": (' ROOT r = ((f32[8]), f32[8]) custom-call-start(h), custom_call_target="f"\n', True),
+    "a pair of its own": (
+        " f = (f32[8], f32[8], u32[]) copy-start(h)\n v = f32[8] copy-done(f)\n"
+        ' ROOT r = ((f32[8]), f32[8]) custom-call-start(v), custom_call_target="f"\n',
+        False,
+    ),
+    "a start that ends in the turn": (
+        " f = ((f32[8]), f32[8]) negate-start(h)\n v = f32[8] negate-done(f)\n"
+        ' ROOT r = ((f32[8]), f32[8]) custom-call-start(v), custom_call_target="f"\n',
+        False,
+    ),
+    "a read": (
+        ' v = f32[8] negate(h)\n ROOT r = ((f32[8]), f32[8]) custom-call-start(v), custom_call_target="f"\n',
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("begins", _WITH_IT)
+@pytest.mark.parametrize("for_ever", [True, False])
+def test_the_next_turn_may_begin_with_what_nobody_ever_finishes(begins: str, for_ever: bool) -> None:
+    """As in XLA's own tests, and with nothing that is waited for."""
+    lines, passes = _WITH_IT[begins]
+    asked = "constant(true)" if for_ever else 'custom-call(), custom_call_target="any"'
+    bodies = f"asks {{\n s = {_SENT} parameter(0)\n ROOT o = pred[] {asked}\n}}\n"
+    bodies += f"turns {{\n s = {_SENT} parameter(0)\n h = f32[8] get-tuple-element(s), index=1\n{lines}}}\n"
+    entry = f' s = {_SENT} custom-call-start(x), custom_call_target="f"\n'
+    found = _judged(f"{entry} ROOT l = {_SENT} while(s), condition=asks, body=turns\n", bodies, scheduled=False)
+    told = found["hazard-output"]
+    assert (Verdict.REFUTED in told, told == {Verdict.PROVED}) == (
+        (False, True) if passes and for_ever else (True, False)
+    )
+
+
+def test_a_start_of_a_loop_without_end_does_not_write_what_is_read() -> None:
+    state = "(((f32[8]), f32[8]), f32[8])"
+    bodies = f"asks {{\n t = {state} parameter(0)\n ROOT o = pred[] constant(true)\n}}\n"
+    bodies += f"turns {{\n t = {state} parameter(0)\n p = f32[8] get-tuple-element(t), index=1\n"
+    begun = 'custom-call-start(p), custom_call_target="w", output_to_operand_aliasing={{}: (0, {})}'
+    bodies += f" q = ((f32[8]), f32[8]) {begun}\n"
+    bodies += " v = f32[8] custom-call-done(q)\n n = f32[8] negate(v)\n s = ((f32[8]), f32[8]) negate-start(n)\n"
+    bodies += f" ROOT r = {state} tuple(s, n)\n}}\n"
+    entry = f" s = ((f32[8]), f32[8]) negate-start(x)\n t = {state} tuple(s, y)\n"
+    found = _judged(f"{entry} ROOT l = {state} while(t), condition=asks, body=turns\n", bodies, scheduled=False)
+    assert Verdict.UNKNOWN in found["hazard-operand"]
+
+
 @pytest.mark.parametrize("scheduled", [True, False])
 @pytest.mark.parametrize("ends", ["ends", "ends_too"])
 def test_what_ends_an_operation_may_be_called_by_what_that_runs(ends: str, scheduled: bool) -> None:

@@ -94,21 +94,27 @@ def flights(chains: AsyncChains, locals_: Mapping[str, LocalBuffers]) -> Iterato
             )
 
 
-def begins_the_next_turn(chains: AsyncChains, flight: Flight, name: str, spot: Spot) -> bool:
-    """Whether it is for the start of a loop without end that this touches what is in flight: the next turn is given
-    what the turn before has begun and nobody ever finishes. In the forms that say what they run XLA lets that pass, as
-    there is no end that could be waited for."""
-    if chains.links[flight.start].form == "explicit":
-        return False
-    if any(chains.links[m].role == "done" for m in chains.members[flight.start]):
-        return False
+def begins_the_next_turn(chains: AsyncChains, flight: Flight, name: str, spot: Spot, act: str) -> bool:
+    """Whether it is for the start of a loop without end that a result in flight is touched: the next turn begins with
+    what the turn before has begun, and nobody ever finishes either. In the forms that say what they run XLA lets that
+    pass, as there is no end that could be waited for. A start reads it; the loop makes of it what its state holds."""
     here = HloPosition(flight.computation, name)
     i, link = chains.flow.instruction(here), chains.links.get(here)
+    if not _is_never_ended(chains, flight.start):
+        return False
     if i.opcode == "while":
-        return _never_ends(chains, i) and chains.is_held(HloPosition(flight.computation, *spot))
+        carries = name in flight.closings and _never_ends(chains, i)
+        return act == "writes" and carries and chains.is_held(HloPosition(flight.computation, *spot))
+    begins = link is not None and link.role == "start" and _is_never_ended(chains, here)
+    if act != "reads" or not begins or not flight.from_the_beginning:
+        return False
     loops = [c for _, c in chains.flow.callers[flight.computation] if called(c, "body") == flight.computation]
-    begins = link is not None and link.role == "start" and flight.from_the_beginning
-    return begins and bool(loops) and all(_never_ends(chains, loop) for loop in loops)
+    return bool(loops) and all(_never_ends(chains, loop) for loop in loops)
+
+
+def _is_never_ended(chains: AsyncChains, start: HloPosition) -> bool:
+    ended = any(chains.links[m].role == "done" for m in chains.members[start])
+    return chains.links[start].form != "explicit" and not ended
 
 
 def _never_ends(chains: AsyncChains, loop: Instruction) -> bool:

@@ -335,7 +335,7 @@ def output_hazards(scene: Scene) -> Iterator[Judgement]:
             crosses_it = any(_crosses(through, local, flight, name, version) for version in versions)
             if not (asks or crosses_it or _during(scene, local, flight, name)):
                 continue
-            if act == "reads" and begins_the_next_turn(scene.context.chains, flight, name, spot):
+            if act == "reads" and begins_the_next_turn(scene.context.chains, flight, name, spot, act):
                 continue
             what = _spot(buffers[local.buffer(spot)])
             # What is read is what lay there before the operation began; a copy of that is all a compiler owes. To read
@@ -392,7 +392,8 @@ def _met_elsewhere(
         # What goes on behind a loop may be what a turn has begun, of what the operation before has made.
         goes_through = any(spot not in (*f.operands, *f.outputs) for f in after)
         asks = act == "reads" and _asks(scene, local, flight, name, spot)
-        next_turn = begins_the_next_turn(scene.context.chains, flight, name, spot)
+        # Only of results: acts that are looked for are reads, too.
+        next_turn = "reads" in acts and begins_the_next_turn(scene.context.chains, flight, name, spot, act)
         if act in acts and not next_turn and (goes_through or asks or _during(scene, local, flight, name)):
             what = _spot(near[local.place(spot)])
             return f"whether {_spot(spot)}, which {name} {act} meanwhile, lies in the buffer of {what}"
