@@ -121,7 +121,8 @@ class Scene:
 
     @cached_property
     def crossing(self) -> str | None:
-        """What is not known of an operation that one computation begins and others bind, hand on or end."""
+        """What is not known of an operation that one computation begins and others bind, hand on or end, or into whose
+        state something looks that its links are not."""
         return next((why for start in self.context.chains.of_role("start") if (why := self._lost(start))), None)
 
     def _lost(self, start: HloPosition) -> str | None:
@@ -225,8 +226,12 @@ def _during(scene: Scene, local: LocalBuffers, flight: Flight, name: str) -> boo
     # starts.
     if name in flight.links or local.computation.by_name[name].opcode == "parameter":
         return False
+    return _between(scene, local, flight, name, _ends(flight))
+
+
+def _between(scene: Scene, local: LocalBuffers, flight: Flight, name: str, ends: tuple[str, ...]) -> bool:
     opening = None if flight.from_the_beginning else flight.opening
-    return scene.orders(local.computation).between(opening, name, _ends(flight))
+    return scene.orders(local.computation).between(opening, name, ends)
 
 
 def _asks(scene: Scene, local: LocalBuffers, flight: Flight, name: str, spot: Spot) -> bool:
@@ -237,9 +242,7 @@ def _asks(scene: Scene, local: LocalBuffers, flight: Flight, name: str, spot: Sp
         return flight.from_the_beginning and name == local.computation.root_name
     if i.opcode != "conditional" or spot not in local.leaves(i.operands[0]):
         return False
-    opening = None if flight.from_the_beginning else flight.opening
-    ends = () if flight.open_end else tuple(closing for closing in flight.closings if closing != name)
-    return scene.orders(local.computation).between(opening, name, ends)
+    return _between(scene, local, flight, name, tuple(end for end in _ends(flight) if end != name))
 
 
 _Through = Mapping[tuple[str, HloPosition, str], tuple[Flight, ...]]
@@ -331,9 +334,11 @@ def output_hazards(scene: Scene) -> Iterator[Judgement]:
         versions = {local.version.get(spot, spot) for spot in flight.outputs}
         problem, note = None, None
         for name, act, spot in _touching(local, buffers):
-            asks = act == "reads" and _asks(scene, local, flight, name, spot)
-            crosses_it = any(_crosses(through, local, flight, name, version) for version in versions)
-            if not (asks or crosses_it or _during(scene, local, flight, name)):
+            if not (
+                _during(scene, local, flight, name)
+                or any(_crosses(through, local, flight, name, version) for version in versions)
+                or (act == "reads" and _asks(scene, local, flight, name, spot))
+            ):
                 continue
             if act == "reads" and begins_the_next_turn(scene.context.chains, flight, name, spot, act):
                 continue
@@ -388,13 +393,18 @@ def _met_elsewhere(
     own = {local.buffer(spot) for spot in spots}
     near = {local.place(spot): spot for spot in spots}
     for name, act, spot in _touching(local, [b for b in _buffers_by_place(local, near) if b not in own]):
+        if act not in acts:
+            continue
         after = _goes_on(through, local, flight, name)
-        # What goes on behind a loop may be what a turn has begun, of what the operation before has made.
-        goes_through = any(spot not in (*f.operands, *f.outputs) for f in after)
-        asks = act == "reads" and _asks(scene, local, flight, name, spot)
+        meanwhile = (
+            # What goes on behind a loop may be what a turn has begun, of what the operation before has made.
+            any(spot not in (*f.operands, *f.outputs) for f in after)
+            or _during(scene, local, flight, name)
+            or (act == "reads" and _asks(scene, local, flight, name, spot))
+        )
         # Only of results: acts that are looked for are reads, too.
         next_turn = "reads" in acts and begins_the_next_turn(scene.context.chains, flight, name, spot, act)
-        if act in acts and not next_turn and (goes_through or asks or _during(scene, local, flight, name)):
+        if meanwhile and not next_turn:
             what = _spot(near[local.place(spot)])
             return f"whether {_spot(spot)}, which {name} {act} meanwhile, lies in the buffer of {what}"
     return None
